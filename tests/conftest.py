@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 # about our code; pytest-timeout bounds the whole test instead.
 _UNTIMED: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
+# Coverage asks whether a branch is reached, not whether it holds 300 times; and it must ask
+# for the same examples each time.
+settings.register_profile("cover", _UNTIMED, max_examples=40, derandomize=True)
 settings.register_profile("dev", _UNTIMED, max_examples=50)
 settings.register_profile("ci", _UNTIMED, max_examples=300, derandomize=True, print_blob=True)
 settings.register_profile("nightly", _UNTIMED, max_examples=20_000, print_blob=True)

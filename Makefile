@@ -1,0 +1,107 @@
+# Needs make and Python 3.11 or newer; everything else comes from requirements/dev.lock.
+# `make` alone prints what there is.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+UV     ?= build/lock/bin/uv
+
+DEMO   ?= $(BIN)/blockwire demo
+BENCH  ?= $(BIN)/python bench/run.py
+FUZZ   ?= $(BIN)/python fuzz/run.py --minutes 10
+CRASH  ?= $(BIN)/python tests/crash/harness.py --runs 200
+PYTEST ?= $(BIN)/python -m pytest
+
+# What the formatter, the linter and mypy look at; bench and fuzz are programs of the workbench.
+SOURCES := src tests $(wildcard bench fuzz docs/examples docs/conf.py)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-full cover check format format-check lint types layers api docs \
+        examples bench fuzz crash lock clean install
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+## Environment ---------------------------------------------------------------------------------
+
+install: $(BIN)/.project-installed ## Create .venv from the lock (the other targets do it by themselves)
+
+$(BIN)/.lock-installed: requirements/dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "blockwire needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'
+	@echo "Setting up $(VENV) from requirements/dev.lock; this happens once, and again when the lock changes."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(BIN)/.project-installed: $(BIN)/.lock-installed pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+## Use -----------------------------------------------------------------------------------------
+
+demo: install ## Three recorded answers through gateway, SQLite and SSE; one cut, one killed
+	@$(DEMO)
+
+## Test ----------------------------------------------------------------------------------------
+
+test: install ## Every test but the slow ones
+	$(PYTEST) -m "not slow"
+
+test-full: install ## What coverage leaves out: slow and exhaustive tests, properties with 300 examples
+	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "slow or exhaustive or hypothesis"
+
+cover: install ## Tests under coverage: 100 % per room below the line, 95 % of the whole
+	$(BIN)/python tests/coverage_rooms.py
+
+check: format-check lint types layers docs cover test-full ## All that must hold before a commit is shared
+
+format: install ## Rewrite the code in the house format
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+format-check: install
+	$(BIN)/ruff format --check $(SOURCES)
+
+lint: install ## ruff
+	$(BIN)/ruff check $(SOURCES)
+
+types: install ## mypy, strict
+	$(BIN)/mypy
+
+layers: install ## Which room may import which
+	$(BIN)/lint-imports --no-cache
+
+api: install ## Write tests/public_api.txt anew after a decision to add or drop a public name
+	$(BIN)/python -m tests.test_public_api
+
+examples: install ## Run what docs/examples shows
+	$(PYTEST) tests/docs
+
+docs: install ## Build the documentation into docs/_build; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
+
+## Long runs -----------------------------------------------------------------------------------
+
+bench: install ## Measure against the figures of the performance page (SQLite, nchan, Starlette)
+	$(BENCH)
+
+fuzz: install ## Ten minutes of random bytes and mutations at every reader
+	$(FUZZ)
+
+crash: install ## 200 times SIGKILL in mid-answer: nothing seen is lost, nothing doubled
+	$(CRASH)
+
+## House keeping -------------------------------------------------------------------------------
+
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
+
+lock: ## Resolve the dependencies anew: make lock UPGRADE=--upgrade takes newer releases
+	@test -x $(UV) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv; }
+	$(LOCK) $(UPGRADE) --output-file requirements/run.lock pyproject.toml
+	$(LOCK) $(UPGRADE) --output-file requirements/dev.lock --constraint requirements/run.lock --group dev pyproject.toml
+
+clean: ## Remove what was built, except .venv
+	rm -rf build dist docs/_build htmlcov .coverage .coverage.* .hypothesis
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find src tests -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,114 @@
+"""Content blocks: messages, blocks, streaming events and the one reducer.
+
+Spec: docs/spec/content/. Above are renderers, provider decoders, stores, gateway and client; below
+are ``jsontext`` and ``errors``. This room knows nothing of HTTP, SSE, time or terminals.
+"""
+
+from __future__ import annotations
+
+from blockwire.content.appendlog import AppendLog
+from blockwire.content.codec import decode_event, encode_event, event_members, event_type
+from blockwire.content.events import (
+    ENVELOPE_MEMBERS,
+    BlockCompleted,
+    BlockDelta,
+    BlockStarted,
+    BlockUpdated,
+    ConversationSnapshot,
+    MessageCreated,
+    StreamEvent,
+    TurnEnded,
+    TurnResumed,
+    TurnStarted,
+    TurnSuspended,
+    UnknownEvent,
+)
+from blockwire.content.ids import ID_PREFIXES, IdKind
+from blockwire.content.keys import SOURCE_MEMBERS, check_keys, convert_key, convert_keys, is_key
+from blockwire.content.reducer import advance, apply
+from blockwire.content.settle import end_turn, interrupt_turn, settle_blocks
+from blockwire.content.state import BlockState, ConversationState, TurnState
+from blockwire.content.validate import (
+    check_block,
+    check_complete_message,
+    check_members,
+    check_message,
+)
+from blockwire.content.visibility import visible_block, visible_event, visible_message
+from blockwire.content.vocabulary import (
+    DELTA_FIELDS,
+    NAME_CHARS_MAX,
+    OWNER_ROLES,
+    ROLES,
+    TERMINAL_STATUSES,
+    TIME_MAX,
+    TOOL_FINISHED,
+    TURN_TERMINAL_STATUSES,
+    Block,
+    Message,
+    MessageStatus,
+    Role,
+    ToolStatus,
+    TurnStatus,
+    View,
+)
+from blockwire.content.writer import BlockWriter
+
+__all__ = [
+    "DELTA_FIELDS",
+    "ENVELOPE_MEMBERS",
+    "ID_PREFIXES",
+    "NAME_CHARS_MAX",
+    "OWNER_ROLES",
+    "ROLES",
+    "SOURCE_MEMBERS",
+    "TERMINAL_STATUSES",
+    "TIME_MAX",
+    "TOOL_FINISHED",
+    "TURN_TERMINAL_STATUSES",
+    "AppendLog",
+    "Block",
+    "BlockCompleted",
+    "BlockDelta",
+    "BlockStarted",
+    "BlockState",
+    "BlockUpdated",
+    "BlockWriter",
+    "ConversationSnapshot",
+    "ConversationState",
+    "IdKind",
+    "Message",
+    "MessageCreated",
+    "MessageStatus",
+    "Role",
+    "StreamEvent",
+    "ToolStatus",
+    "TurnEnded",
+    "TurnResumed",
+    "TurnStarted",
+    "TurnState",
+    "TurnStatus",
+    "TurnSuspended",
+    "UnknownEvent",
+    "View",
+    "advance",
+    "apply",
+    "check_block",
+    "check_complete_message",
+    "check_keys",
+    "check_members",
+    "check_message",
+    "convert_key",
+    "convert_keys",
+    "decode_event",
+    "encode_event",
+    "end_turn",
+    "event_members",
+    "event_type",
+    "interrupt_turn",
+    "is_key",
+    "settle_blocks",
+    "visible_block",
+    "visible_event",
+    "visible_message",
+]

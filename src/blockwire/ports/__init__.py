@@ -1,0 +1,43 @@
+"""What the core asks of the world: engines, stores, buses, clocks, ids. Protocols only."""
+
+from __future__ import annotations
+
+from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
+from blockwire.ports.clock import Clock
+from blockwire.ports.engine import Engine, EngineRequest
+from blockwire.ports.ids import IdFactory
+from blockwire.ports.store import (
+    Append,
+    Appended,
+    CheckProblem,
+    ConversationRow,
+    Draft,
+    Entry,
+    FramePage,
+    MessageRow,
+    Page,
+    Store,
+    TurnRow,
+)
+
+__all__ = [
+    "Append",
+    "Appended",
+    "Bus",
+    "BusNotice",
+    "CheckProblem",
+    "Clock",
+    "Committed",
+    "ControlNotice",
+    "ConversationRow",
+    "Draft",
+    "Engine",
+    "EngineRequest",
+    "Entry",
+    "FramePage",
+    "IdFactory",
+    "MessageRow",
+    "Page",
+    "Store",
+    "TurnRow",
+]

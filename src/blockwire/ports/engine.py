@@ -1,0 +1,60 @@
+"""What runs a turn.
+
+Spec: docs/spec/gateway/engines.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from msgspec import Struct
+
+from blockwire.content import Message, StreamEvent
+from blockwire.jsontext import Json
+
+__all__ = ["Engine", "EngineRequest"]
+
+
+class EngineRequest(Struct, frozen=True, kw_only=True):
+    """One turn to run, in owner view; also ``command``'s standard input as JSON.
+
+    Attributes:
+        protocol: Always 1.
+        conversation_id: Where the turn belongs.
+        turn_id: The turn, started already; events name it.
+        engine: Name under which the engine is configured.
+        messages: Finished turns and the question, oldest first; an attachment block carries
+            ``path`` or ``url`` beside its id where the engine may read it.
+        options: Engine options of the submit, opaque.
+        model: As asked for, else the engine's default.
+        system: System prompt of the conversation or the engine.
+    """
+
+    protocol: int = 1
+    conversation_id: str
+    turn_id: str
+    engine: str
+    messages: list[Message]
+    options: dict[str, Json]
+    model: str | None = None
+    system: str | None = None
+
+
+class Engine(Protocol):
+    """Runs turns. One instance serves many turns at once."""
+
+    def run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Yield the events of the turn, without numbers and without ``turn.started``.
+
+        The stream need not end well: a guard settles open blocks and adds the terminal event.
+        Cancelling the consumer's task, or closing the generator, stops the work for good.
+
+        Raises:
+            EngineError: Something failed that a person should read about.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections and processes."""
+        ...

@@ -1,0 +1,311 @@
+"""Where conversations live: the log, messages, turns.
+
+Spec: docs/spec/gateway/persistence.md.
+
+*Durable before visible*: :meth:`Store.append` returns when its transaction is committed, and the
+caller publishes only what it returned. A store decides no protocol question: it numbers, keeps
+and gives back. The ports are shaped so that many replicas can share a store: ``seq`` is allocated
+by the store inside the transaction, and a turn is owned by ``epoch``, which a store compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from blockwire.content import Message, View
+from blockwire.jsontext import Json
+
+__all__ = [
+    "Append",
+    "Appended",
+    "CheckProblem",
+    "ConversationRow",
+    "Draft",
+    "Entry",
+    "FramePage",
+    "MessageRow",
+    "Page",
+    "Store",
+    "TurnRow",
+]
+
+
+class Draft(Struct, frozen=True):
+    """One event on its way into the log, encoded once, not numbered yet.
+
+    Attributes:
+        type: Event type, which becomes the SSE event name.
+        owner: The owner's JSON object, compact, at least one member, no stamped members.
+        public: The public view's JSON object; the same object as ``owner`` where nothing differs;
+            None where the event is withheld.
+    """
+
+    type: str
+    owner: bytes
+    public: bytes | None
+
+
+class Entry(Struct, frozen=True):
+    """One committed event of the log.
+
+    Attributes:
+        seq: Its number in the conversation.
+        type: Event type.
+        owner_frame: SSE frame (``id``, ``event``, ``data``) for owner views.
+        public_frame: The same for public views; None where the event is withheld.
+    """
+
+    seq: int
+    type: str
+    owner_frame: bytes
+    public_frame: bytes | None
+
+
+class ConversationRow(Struct, frozen=True, kw_only=True):
+    """A conversation. Times are Unix milliseconds; ``head_seq`` is 0 while the log is empty."""
+
+    id: str
+    created_at: int
+    updated_at: int
+    head_seq: int = 0
+    public_head_seq: int = 0
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    tenant: str | None = None
+    system: str | None = None
+    metadata: dict[str, Json] | None = None
+
+
+class TurnRow(Struct, frozen=True, kw_only=True):
+    """Queryable metadata of one turn.
+
+    Attributes:
+        status: Turn status; never ``queued``, which is not stored.
+        created_at: When it was submitted, Unix milliseconds.
+        started_at: When its engine started.
+        completed_at: When it ended.
+        engine: Configured name of the engine.
+        request_message_id: The user's message.
+        first_seq: ``seq`` of its ``turn.started``; 0 lets the store fill it in.
+        last_seq: ``seq`` of its latest event; 0 lets the store fill it in.
+        idempotency_key: As sent by the client.
+        body_hash: SHA-256 of the canonical submit body, hexadecimal.
+        epoch: Fencing token of whoever may write; rises.
+        producer_seq: The last line of an outside producer that is committed.
+        error: ``{code, message, retryable}`` of the closing error block.
+        request: What a suspended turn waits for.
+    """
+
+    id: str
+    conversation_id: str
+    status: str
+    engine: str
+    created_at: int
+    request_message_id: str
+    started_at: int | None = None
+    completed_at: int | None = None
+    model: str | None = None
+    provider: str | None = None
+    usage: dict[str, Json] | None = None
+    error: dict[str, Json] | None = None
+    finish_reason: str | None = None
+    reason: str | None = None
+    first_seq: int = 0
+    last_seq: int = 0
+    idempotency_key: str | None = None
+    body_hash: str | None = None
+    epoch: int = 1
+    producer_seq: int = 0
+    request: dict[str, Json] | None = None
+    options: dict[str, Json] | None = None
+
+
+class MessageRow(Struct, frozen=True):
+    """A finished message.
+
+    Attributes:
+        message: Owner's JSON.
+        created_seq: Place in the conversation: ``seq`` of ``message.created`` or ``turn.started``.
+        finished_seq: ``seq`` at which it became final.
+    """
+
+    message: Message
+    created_seq: int
+    finished_seq: int
+
+
+class Append(Struct, frozen=True, kw_only=True):
+    """One atomic change of one conversation.
+
+    Attributes:
+        conversation_id: Must exist.
+        drafts: Events to number, in order; may be empty.
+        ts: The stamp of all of them, Unix milliseconds.
+        turn: Row to insert or replace; its zero ``first_seq``/``last_seq`` become the first/last
+            seq of ``drafts`` (an existing ``first_seq`` is kept).
+        new_turn: Insert: an existing id or idempotency key of the conversation is refused.
+        finished: Messages that became final, each with the index in ``drafts`` of the event that
+            created it (None: a turn's, placed at the turn's ``first_seq``).
+        expected_epoch: Refuse unless the stored turn has this epoch (fencing).
+    """
+
+    conversation_id: str
+    drafts: Sequence[Draft]
+    ts: int
+    turn: TurnRow | None = None
+    new_turn: bool = False
+    finished: Sequence[tuple[Message, int | None]] = ()
+    expected_epoch: int | None = None
+
+
+class Appended(Struct, frozen=True):
+    """What was committed: the entries, numbered and framed, and the turn row as stored."""
+
+    entries: Sequence[Entry]
+    turn: TurnRow | None
+
+
+class FramePage(Struct, frozen=True):
+    """A stretch of the log as it goes to a reader of one view.
+
+    Attributes:
+        frames: SSE frames joined, of the events after the cursor that the view gets.
+        last_seq: The reader's cursor after them, withheld events included.
+        count: How many events ``frames`` holds.
+        at_end: Whether the log held nothing more at that moment.
+    """
+
+    frames: bytes
+    last_seq: int
+    count: int
+    at_end: bool
+
+
+class Page(Struct, frozen=True):
+    """One page of a list; ``next_cursor`` is None on the last."""
+
+    items: Sequence[object]
+    next_cursor: str | None
+
+
+class CheckProblem(Struct, frozen=True):
+    """Something that ``check`` found: where, a stable code, one sentence."""
+
+    where: str
+    code: str
+    detail: str
+
+
+class Store(Protocol):
+    """Durable state. Every method is atomic; none may block the event loop.
+
+    All raise StoreError: ``store_unavailable``, ``store_full``, ``store_readonly``,
+    ``store_corrupt``, ``store_closed``.
+    """
+
+    async def open(self) -> None:
+        """Take ownership, migrate, be ready. Raises ``store_locked`` when another owns it."""
+        ...
+
+    async def aclose(self) -> None:
+        """Commit what is queued and let go. Harmless when repeated."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the store can commit."""
+        ...
+
+    # conversations ------------------------------------------------------------------------
+    async def create_conversation(self, row: ConversationRow) -> None:
+        """Insert ``row``. Raises StoreError ``conversation_exists``."""
+        ...
+
+    async def load_conversation(self, conversation_id: str) -> ConversationRow | None:
+        """Return the row, or None."""
+        ...
+
+    async def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
+        """Replace title, tags, system, metadata and updated_at; return the row as stored, or None."""
+        ...
+
+    async def list_conversations(
+        self, *, tenant: str | None, cursor: str | None, limit: int
+    ) -> Page:
+        """Return ConversationRows, newest first (``created_at``, then id), after an opaque cursor.
+
+        Raises StoreError ``invalid_cursor``.
+        """
+        ...
+
+    async def delete_conversation(self, conversation_id: str) -> bool:
+        """Remove every trace; return whether it existed."""
+        ...
+
+    # log ----------------------------------------------------------------------------------
+    async def append(self, change: Append) -> Appended:
+        """Commit ``change`` and return it numbered.
+
+        Raises StoreError: ``conversation_not_found``, ``turn_exists``, ``idempotency_key_exists``,
+        ``epoch_fenced``, ``message_exists``.
+        """
+        ...
+
+    async def read_frames(
+        self,
+        conversation_id: str,
+        after: int,
+        *,
+        view: View,
+        bytes_max: int,
+        up_to: int | None = None,
+    ) -> FramePage:
+        """Return frames after the cursor ``after``, at least one event if there is one, then at
+        most about ``bytes_max`` bytes; none with a seq above ``up_to``.
+        """
+        ...
+
+    # messages and turns -------------------------------------------------------------------
+    async def list_messages(
+        self,
+        conversation_id: str,
+        *,
+        before_seq: int | None,
+        after_seq: int | None,
+        up_to_seq: int | None,
+        limit: int,
+        bytes_max: int,
+    ) -> Sequence[MessageRow]:
+        """Return finished messages by ``created_seq``.
+
+        With ``before_seq`` (or neither) the newest ones before it, newest first; with
+        ``after_seq`` the oldest ones after it, oldest first. ``up_to_seq`` leaves out what became
+        final later. Stops at ``limit`` rows or ``bytes_max`` bytes of JSON, never before one row.
+        """
+        ...
+
+    async def load_message(self, conversation_id: str, message_id: str) -> MessageRow | None:
+        """Return the finished message, or None."""
+        ...
+
+    async def load_turn(self, conversation_id: str, turn_id: str) -> TurnRow | None:
+        """Return the turn, or None."""
+        ...
+
+    async def find_turn_by_key(self, conversation_id: str, key: str) -> TurnRow | None:
+        """Return the turn submitted with this idempotency key, or None."""
+        ...
+
+    async def list_turns(self, conversation_id: str, *, cursor: str | None, limit: int) -> Page:
+        """Return TurnRows, newest first."""
+        ...
+
+    async def list_unfinished_turns(self) -> Sequence[TurnRow]:
+        """Return all turns that are running or suspended, of all conversations."""
+        ...
+
+    async def check(self) -> Sequence[CheckProblem]:
+        """Return what is wrong with the stored data: file, keys, numbers, messages against logs."""
+        ...

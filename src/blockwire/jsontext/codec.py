@@ -8,12 +8,12 @@ The two are found in the finished tree, not in the text: a scan of the text for 
 times as long as the parsing of one long string.
 """
 
-import math
 import re
 import sys
 from collections.abc import Mapping
+from math import isfinite
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Any, Final
 
 import jiter
 import msgspec
@@ -65,18 +65,18 @@ def decode_json(data: bytes, *, depth_max: int = DEPTH_MAX) -> Json:
             ``invalid_json``. The detail names the place and never quotes the text.
     """
     try:
-        value = jiter.from_json(
+        value: Json = jiter.from_json(
             data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys"
         )
     except ValueError as error:
         raise _refusal(data, str(error)) from None
     # Nearly all events are one flat object of strings and integers; that is seen at once.
     if type(value) is dict and depth_max > 0 and _PLAIN.issuperset(map(type, value.values())):
-        return cast("Json", value)
+        return value
     code = _find_fault(value, depth_max)
     if code is not None:
         raise RemoteProtocolError(code, _SENTENCES[code])
-    return cast("Json", value)
+    return value
 
 
 def encode_json(value: Json) -> bytes:
@@ -121,24 +121,25 @@ def equal_json(left: Json, right: Json) -> bool:
     return left == right and encode_json(left) == encode_json(right)
 
 
-def _find_fault(value: object, depth_max: int) -> str | None:
+def _find_fault(value: Any, depth_max: int) -> str | None:
     """Return the code of what is wrong with a tree: its depth, or a number that is not finite.
 
-    Goes down level by level without recursion: 20 to 30 ns a value.
+    Goes down level by level without recursion: 20 to 50 ns a value. ``Any`` because a cast costs
+    as much as the rest of the loop.
     """
     # A list around it makes a lone number a member too; that list is level 0.
-    level: list[list[object] | dict[str, object]] = [[value]]
+    level: list[Any] = [[value]]
     levels_left = depth_max
     while True:
-        below: list[list[object] | dict[str, object]] = []
+        below: list[Any] = []
         for holder in level:
             for member in holder.values() if type(holder) is dict else holder:
                 kind = type(member)
                 if kind is str or kind is int:
                     continue
                 if kind is dict or kind is list:
-                    below.append(cast("dict[str, object]", member))
-                elif kind is float and not -math.inf < cast("float", member) < math.inf:
+                    below.append(member)
+                elif kind is float and not isfinite(member):
                     return "number_out_of_range"
         if not below:
             return None

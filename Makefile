@@ -67,7 +67,7 @@ lint: install ## ruff
 	$(BIN)/ruff check $(SOURCES)
 
 types: install ## mypy, strict
-	$(BIN)/mypy
+	$(BIN)/mypy src tests $(wildcard bench fuzz)
 
 layers: install ## Which room may import which
 	$(BIN)/lint-imports --no-cache

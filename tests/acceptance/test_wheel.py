@@ -19,7 +19,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
     }
-    environment |= {"HOME": str(cwd), "XDG_DATA_HOME": str(cwd / "data")}
+    environment["XDG_DATA_HOME"] = str(cwd / "data")
     ended = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
 from blockwire.ports.clock import Clock
 from blockwire.ports.engine import Engine, EngineRequest
+from blockwire.ports.faults import FaultPoint, Faults
 from blockwire.ports.ids import IdFactory
 from blockwire.ports.store import (
     Append,
@@ -34,6 +35,8 @@ __all__ = [
     "Engine",
     "EngineRequest",
     "Entry",
+    "FaultPoint",
+    "Faults",
     "FramePage",
     "IdFactory",
     "MessageRow",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from blockwire.content.appendlog import AppendLog
 from blockwire.content.codec import decode_event, encode_event, event_members, event_type
+from blockwire.content.convert import convert_record, source_member, tool_source, tool_value
 from blockwire.content.events import (
     ENVELOPE_MEMBERS,
     BlockCompleted,
@@ -100,6 +101,7 @@ __all__ = [
     "check_message",
     "convert_key",
     "convert_keys",
+    "convert_record",
     "decode_event",
     "encode_event",
     "end_turn",
@@ -108,6 +110,9 @@ __all__ = [
     "interrupt_turn",
     "is_key",
     "settle_blocks",
+    "source_member",
+    "tool_source",
+    "tool_value",
     "visible_block",
     "visible_event",
     "visible_message",

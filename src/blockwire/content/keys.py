@@ -124,8 +124,7 @@ def convert_keys(value: Json) -> ConvertedValue:
     Raises:
         RemoteProtocolError: ``nesting_too_deep`` when ``entries`` push the result over the bound.
     """
-    converted = _convert(value, 1)
-    return converted
+    return _convert(value, 1)
 
 
 def _convert(value: Json, depth: int) -> ConvertedValue:

@@ -26,6 +26,13 @@ from blockwire.content.events import (
 )
 from blockwire.content.ids import ID_PREFIXES, IdKind
 from blockwire.content.keys import SOURCE_MEMBERS, check_keys, convert_key, convert_keys, is_key
+from blockwire.content.merging import (
+    Merged,
+    MergePairs,
+    cut_merged,
+    merge_deltas,
+    merge_entries,
+)
 from blockwire.content.reducer import advance, apply
 from blockwire.content.settle import end_turn, interrupt_turn, settle_blocks
 from blockwire.content.state import BlockState, ConversationState, TurnState
@@ -78,6 +85,8 @@ __all__ = [
     "ConversationSnapshot",
     "ConversationState",
     "IdKind",
+    "MergePairs",
+    "Merged",
     "Message",
     "MessageCreated",
     "MessageStatus",
@@ -102,6 +111,7 @@ __all__ = [
     "convert_key",
     "convert_keys",
     "convert_record",
+    "cut_merged",
     "decode_event",
     "encode_event",
     "end_turn",
@@ -109,6 +119,8 @@ __all__ = [
     "event_type",
     "interrupt_turn",
     "is_key",
+    "merge_deltas",
+    "merge_entries",
     "settle_blocks",
     "source_member",
     "tool_source",

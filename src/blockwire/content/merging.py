@@ -105,7 +105,7 @@ def _join(run: Sequence[Merged]) -> Sequence[Merged]:
     return [Merged(event, tuple(pairs) if event.seq else ())]
 
 
-def cut_merged(event: BlockDelta, pairs: MergePairs, cursor: int) -> BlockDelta | None:
+def cut_merged(event: BlockDelta, pairs: MergePairs | None, cursor: int) -> BlockDelta | None:
     """Return what of ``event`` a reader with this cursor lacks, or None when it has it all.
 
     A cursor inside the range of ``event`` gets the text after it, as the delta
@@ -113,7 +113,8 @@ def cut_merged(event: BlockDelta, pairs: MergePairs, cursor: int) -> BlockDelta 
 
     Args:
         event: A delta of the log, merged or not.
-        pairs: What it stands for.
+        pairs: What it stands for; none (empty) for a delta that was never merged, None for a merged
+            one whose pairs are gone.
         cursor: The number of the last event that the reader has.
 
     Raises:
@@ -124,13 +125,9 @@ def cut_merged(event: BlockDelta, pairs: MergePairs, cursor: int) -> BlockDelta 
         return None
     if cursor <= event.prev_seq:
         return event
-    known = before = 0
-    for seq, chars in pairs:
-        known += chars
-        if seq <= cursor:
-            before = known
-    if not pairs or known != len(event.text):
+    if pairs is None or (pairs and sum(chars for _seq, chars in pairs) != len(event.text)):
         raise LocalProtocolError(
             "cursor_inside_delta", "which text came with which number is not known any more"
         )
+    before = sum(chars for seq, chars in pairs if seq <= cursor)
     return replace(event, text=event.text[before:], prev_seq=cursor)

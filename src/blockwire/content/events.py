@@ -90,11 +90,20 @@ class BlockUpdated(_Event, frozen=True, tag_field="type", tag="content.block.upd
 
 
 class BlockCompleted(_Event, frozen=True, tag_field="type", tag="content.block.completed"):
-    """A block is final; for a tool, ``block`` is the block as it stays."""
+    """A block is final.
+
+    Attributes:
+        turn_id: The turn.
+        block_id: The block.
+        block: For a tool, the block as it stays.
+        provider_data: What the provider signed the block with, known only at its end (a
+            signature, encrypted reasoning); becomes the block's. Owner view only.
+    """
 
     turn_id: str
     block_id: str
     block: Block | None = None
+    provider_data: Json = None
 
 
 class TurnSuspended(_Event, frozen=True, tag_field="type", tag="turn.suspended"):

@@ -166,7 +166,10 @@ EVENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
             turn_id=_TURN_ID, block_id=_BLOCK_ID, set=Field("tool_changes", required=True)
         ),
         "content.block.completed": _fields(
-            turn_id=_TURN_ID, block_id=_BLOCK_ID, block=Field("block")
+            turn_id=_TURN_ID,
+            block_id=_BLOCK_ID,
+            block=Field("block"),
+            provider_data=Field("value"),
         ),
         "turn.suspended": _fields(turn_id=_TURN_ID, request=Field("request", required=True)),
         "turn.resumed": _fields(turn_id=_TURN_ID),

@@ -181,6 +181,10 @@ def _complete_block(turn: TurnState, event: BlockCompleted) -> TurnState:
         status = block.status if final is None else final["status"]
         if status == "running":
             raise RemoteProtocolError("tool_not_finished", "a running tool is not complete")
+    if event.provider_data is not None:
+        # A signature comes after the text that it signs, when nothing else may change any more.
+        base = block.block if final is None else final
+        final = {**base, "provider_data": event.provider_data}
     return turn.with_block(position, block.completed(final))
 
 

@@ -128,6 +128,7 @@ def _strip_block_event(
     if isinstance(event, BlockUpdated):
         changes = _without_hidden(event.set)
         return msgspec.structs.replace(event, set=changes) if changes else None
-    if isinstance(event, BlockCompleted) and event.block is not None:
-        return msgspec.structs.replace(event, block=visible_block(view, event.block))
+    if isinstance(event, BlockCompleted):
+        block = None if event.block is None else visible_block(view, event.block)
+        return msgspec.structs.replace(event, block=block, provider_data=None)
     return event

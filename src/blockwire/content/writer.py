@@ -19,6 +19,7 @@ from blockwire.content.events import (
     TurnEnded,
     TurnStarted,
 )
+from blockwire.content.ids import IdKind
 from blockwire.content.reducer import advance
 from blockwire.content.settle import end_turn
 from blockwire.content.state import BlockState, ConversationState, TurnState
@@ -41,7 +42,7 @@ class BlockWriter:
         new_id: Returns a fresh id for a kind (``"block"``).
     """
 
-    def __init__(self, turn_id: str, *, new_id: Callable[[str], str]) -> None:
+    def __init__(self, turn_id: str, *, new_id: Callable[[IdKind], str]) -> None:
         self.turn_id = turn_id
         self._new_id = new_id
         self._events: list[StreamEvent] = []

@@ -33,12 +33,13 @@ __all__ = [
 ]
 
 
-class Draft(Struct, frozen=True):
+class Draft(Struct, frozen=True, gc=False):
     """One event on its way into the log, encoded once, not numbered yet.
 
     Attributes:
         type: Event type, which becomes the SSE event name.
-        owner: The owner's JSON object, compact, at least one member, no stamped members.
+        owner: The owner's JSON object, compact, at least one member. The store adds the stamped
+            members last and drops members of these names from the draft.
         public: The public view's JSON object; the same object as ``owner`` where nothing differs;
             None where the event is withheld.
     """
@@ -48,7 +49,7 @@ class Draft(Struct, frozen=True):
     public: bytes | None
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One committed event of the log.
 
     Attributes:
@@ -65,7 +66,11 @@ class Entry(Struct, frozen=True):
 
 
 class ConversationRow(Struct, frozen=True, kw_only=True):
-    """A conversation. Times are Unix milliseconds; ``head_seq`` is 0 while the log is empty."""
+    """A conversation. Times are Unix milliseconds; ``head_seq`` is 0 while the log is empty.
+
+    The store keeps ``head_seq``, ``public_head_seq`` (the last event that public views get) and,
+    at each append, ``updated_at``, which never goes back.
+    """
 
     id: str
     created_at: int
@@ -149,7 +154,8 @@ class Append(Struct, frozen=True, kw_only=True):
         new_turn: Insert: an existing id or idempotency key of the conversation is refused.
         finished: Messages that became final, each with the index in ``drafts`` of the event that
             created it (None: a turn's, placed at the turn's ``first_seq``).
-        expected_epoch: Refuse unless the stored turn has this epoch (fencing).
+        expected_epoch: Refuse unless the stored turn that ``turn`` replaces has this epoch
+            (fencing).
     """
 
     conversation_id: str
@@ -175,7 +181,7 @@ class FramePage(Struct, frozen=True):
         frames: SSE frames joined, of the events after the cursor that the view gets.
         last_seq: The reader's cursor after them, withheld events included.
         count: How many events ``frames`` holds.
-        at_end: Whether the log held nothing more at that moment.
+        at_end: Whether the log held nothing more, up to ``up_to``, at that moment.
     """
 
     frames: bytes
@@ -203,7 +209,8 @@ class Store(Protocol):
     """Durable state. Every method is atomic; none may block the event loop.
 
     All raise StoreError: ``store_unavailable``, ``store_full``, ``store_readonly``,
-    ``store_corrupt``, ``store_closed``.
+    ``store_busy``, ``store_corrupt``, ``store_closed``. After ``store_full`` the store goes on,
+    and works again when there is room.
     """
 
     async def open(self) -> None:
@@ -228,7 +235,10 @@ class Store(Protocol):
         ...
 
     async def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
-        """Replace title, tags, system, metadata and updated_at; return the row as stored, or None."""
+        """Replace title, tags, system, metadata and updated_at.
+
+        Returns the row as stored, or None where there is no such conversation.
+        """
         ...
 
     async def list_conversations(
@@ -236,7 +246,7 @@ class Store(Protocol):
     ) -> Page:
         """Return ConversationRows, newest first (``created_at``, then id), after an opaque cursor.
 
-        Raises StoreError ``invalid_cursor``.
+        ``tenant`` None lists those of all tenants. Raises StoreError ``invalid_cursor``.
         """
         ...
 
@@ -248,8 +258,13 @@ class Store(Protocol):
     async def append(self, change: Append) -> Appended:
         """Commit ``change`` and return it numbered.
 
+        Waits while the queue of the store is full. Appends that were called in some order are
+        committed, and return, in that order. A caller that is cancelled while it waits does not
+        know whether its change is committed; it is, or not, never in part.
+
         Raises StoreError: ``conversation_not_found``, ``turn_exists``, ``idempotency_key_exists``,
-        ``epoch_fenced``, ``message_exists``.
+        ``epoch_fenced``, ``message_exists``, and ``turn_not_found`` for a finished message whose
+        turn is not there. A refused change leaves nothing behind.
         """
         ...
 
@@ -262,13 +277,16 @@ class Store(Protocol):
         bytes_max: int,
         up_to: int | None = None,
     ) -> FramePage:
-        """Return frames after the cursor ``after``, at least one event if there is one, then at
-        most about ``bytes_max`` bytes; none with a seq above ``up_to``.
+        """Return frames after the cursor ``after``, none with a seq above ``up_to``.
+
+        At least one event if there is one that the view gets, else at most ``bytes_max`` bytes.
+        The log of an unknown or deleted conversation is empty. ``after`` may be ahead of the log;
+        it then comes back as ``last_seq``.
         """
         ...
 
     # messages and turns -------------------------------------------------------------------
-    async def list_messages(
+    async def list_messages(  # noqa: PLR0913 - a page has two ends and two sizes
         self,
         conversation_id: str,
         *,
@@ -299,7 +317,7 @@ class Store(Protocol):
         ...
 
     async def list_turns(self, conversation_id: str, *, cursor: str | None, limit: int) -> Page:
-        """Return TurnRows, newest first."""
+        """Return TurnRows, the one that was stored last first. Raises ``invalid_cursor``."""
         ...
 
     async def list_unfinished_turns(self) -> Sequence[TurnRow]:

@@ -1,0 +1,191 @@
+"""Numbering and framing: the one place where a draft becomes an entry of the log.
+
+Spec: docs/spec/content/events.md, "Numbers"; docs/spec/gateway/sse.md.
+
+``conversation_id``, ``seq``, ``prev_seq`` and ``ts`` are spliced in before the closing brace, last,
+so nothing in a payload can override them. ``prev_seq`` is per view: that of the event before it
+that this view gets. Stores keep the frames as they go over the wire; a replay parses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from blockwire.content import ENVELOPE_MEMBERS
+from blockwire.errors import LocalProtocolError
+from blockwire.jsontext import decode_json, encode_json
+from blockwire.ports import Draft, Entry
+from blockwire.sse import encode_sse
+
+__all__ = [
+    "STORED_DEPTH_MAX",
+    "first_frames",
+    "frame_count",
+    "frames_after",
+    "frames_up_to",
+    "split_frames",
+    "stamp",
+    "stamp_all",
+]
+
+# Levels of nesting that are read back from a store. The doors allow 64 for a value of their own;
+# an event holds a message, which holds blocks, so what is stored may be some levels deeper.
+STORED_DEPTH_MAX: Final = 200
+
+# Encoded conversation ids and event types that are kept; each is below 1 KiB.
+_CACHED_COUNT_MAX: Final = 4096
+
+_EMPTY_DATA: Final = b"data: \n\n"
+_FRAME_END: Final = b"\n\n"
+_FRAME_START: Final = b"id: "
+_STAMPED: Final = tuple(b'"%b":' % name.encode() for name in ENVELOPE_MEMBERS)
+_STAMPED_ID, _STAMPED_SEQ, _STAMPED_PREV, _STAMPED_TS = _STAMPED
+
+
+def stamp(  # noqa: PLR0913, PLR0917 - these are the numbers of an event
+    draft: Draft, conversation_id: str, seq: int, prev_seq: int, prev_public_seq: int, ts: int
+) -> Entry:
+    """Return ``draft`` as the entry ``seq`` of the log.
+
+    Args:
+        draft: What the gateway made of an event.
+        conversation_id: Where it goes.
+        seq: Its number.
+        prev_seq: ``seq`` of the event before it; 0 at the start.
+        prev_public_seq: ``seq`` of the last event before it that public views get; 0 for none.
+        ts: Unix milliseconds.
+
+    Raises:
+        LocalProtocolError: ``invalid_draft`` if the draft is no JSON object with a member;
+            ``invalid_sse_field`` if its type cannot stand in an ``event:`` line.
+        RemoteProtocolError: As of :func:`~blockwire.jsontext.decode_json`, for a draft that holds
+            a stamped member and is no JSON.
+    """
+    event_line = _event_line(draft.type)
+    after = b'%b%d,"prev_seq":' % (_stamp_start(conversation_id), seq)
+    end = b',"ts":%d}' % ts
+    owner = _stampable(draft.owner)
+    owner_frame = _frame(seq, event_line, b"%b%b%d%b" % (owner, after, prev_seq, end))
+    if draft.public is None:
+        return Entry(seq, draft.type, owner_frame, None)
+    if draft.public is draft.owner and prev_seq == prev_public_seq:
+        return Entry(seq, draft.type, owner_frame, owner_frame)
+    public = owner if draft.public is draft.owner else _stampable(draft.public)
+    public_frame = _frame(seq, event_line, b"%b%b%d%b" % (public, after, prev_public_seq, end))
+    return Entry(seq, draft.type, owner_frame, public_frame)
+
+
+def stamp_all(
+    drafts: Sequence[Draft], conversation_id: str, *, head_seq: int, public_head_seq: int, ts: int
+) -> list[Entry]:
+    """Return ``drafts`` as the entries that follow ``head_seq``, in order.
+
+    Raises:
+        LocalProtocolError: As of :func:`stamp`.
+        RemoteProtocolError: As of :func:`stamp`.
+    """
+    entries: list[Entry] = []
+    for draft in drafts:
+        seq = head_seq + 1
+        entry = stamp(draft, conversation_id, seq, head_seq, public_head_seq, ts)
+        entries.append(entry)
+        head_seq = seq
+        if entry.public_frame is not None:
+            public_head_seq = seq
+    return entries
+
+
+@lru_cache(_CACHED_COUNT_MAX)
+def _stamp_start(conversation_id: str) -> bytes:
+    return b',"conversation_id":%b,"seq":' % encode_json(conversation_id)
+
+
+@lru_cache(_CACHED_COUNT_MAX)
+def _event_line(event_type: str) -> bytes:
+    return encode_sse(b"", event=event_type)[: -len(_EMPTY_DATA)]
+
+
+def _frame(seq: int, event_line: bytes, data: bytes) -> bytes:
+    if b"\n" in data or b"\r" in data:
+        # Legal JSON white space that our encoder never writes: it must not break the framing.
+        data = encode_sse(data)[len(b"data: ") : -len(_FRAME_END)]
+    return b"id: %d\n%bdata: %b\n\n" % (seq, event_line, data)
+
+
+def _stampable(data: bytes) -> bytes:
+    """Return the draft's object without its closing brace and without stamped members."""
+    # Inside a string a quotation mark is escaped, so these are names, of the event or deeper.
+    if _STAMPED_SEQ in data or _STAMPED_TS in data or _STAMPED_ID in data or _STAMPED_PREV in data:
+        value = decode_json(data, depth_max=STORED_DEPTH_MAX)
+        if isinstance(value, dict) and any(name in value for name in ENVELOPE_MEMBERS):
+            data = encode_json({k: v for k, v in value.items() if k not in ENVELOPE_MEMBERS})
+    if data[:2] != b'{"' or data[-1:] != b"}":
+        raise LocalProtocolError("invalid_draft", "a draft is a compact object with a member")
+    return data[:-1]
+
+
+# Joined frames -------------------------------------------------------------------------------
+# A frame starts with its id, ends with a blank line and holds no other: there is no line break
+# inside JSON text, and encode_sse puts "data: " after each one that white space brings along.
+
+
+def frame_count(frames: bytes) -> int:
+    """Return how many frames are joined in ``frames``."""
+    return frames.count(_FRAME_END)
+
+
+def split_frames(frames: bytes) -> Iterator[bytes]:
+    """Yield the joined frames one by one; a torn one at the end comes as it is."""
+    start = 0
+    while start < len(frames):
+        end = frames.find(_FRAME_END, start)
+        end = len(frames) if end < 0 else end + len(_FRAME_END)
+        yield frames[start:end]
+        start = end
+
+
+def frames_after(frames: bytes, seq: int) -> bytes:
+    """Return the joined frames whose number is above ``seq``."""
+    return frames[_start_above(frames, seq) :]
+
+
+def frames_up_to(frames: bytes, seq: int) -> bytes:
+    """Return the joined frames whose number is not above ``seq``."""
+    return frames[: _start_above(frames, seq)]
+
+
+def first_frames(frames: bytes, bytes_max: int) -> tuple[bytes, int]:
+    """Return the first joined frames, of at most ``bytes_max`` bytes, and the last one's number.
+
+    One frame comes also when it is larger. ``frames`` holds at least one.
+    """
+    end = frames.rfind(_FRAME_END, 0, max(bytes_max, 0))
+    if end < 0:
+        end = frames.index(_FRAME_END)
+    taken = frames[: end + len(_FRAME_END)]
+    return taken, _seq_at(taken, _last_start(taken))
+
+
+def _last_start(frames: bytes) -> int:
+    before = frames.rfind(_FRAME_END, 0, len(frames) - len(_FRAME_END))
+    return 0 if before < 0 else before + len(_FRAME_END)
+
+
+def _start_above(frames: bytes, seq: int) -> int:
+    """Return where the first frame with a number above ``seq`` starts."""
+    if not frames or _seq_at(frames, 0) > seq:
+        return 0
+    # Numbers have gaps in the public view only, so the next number is nearly always there.
+    following = frames.find(b"\n\nid: %d\n" % (seq + 1))
+    if following >= 0:
+        return following + len(_FRAME_END)
+    start = 0
+    while start < len(frames) and _seq_at(frames, start) <= seq:
+        start = frames.index(_FRAME_END, start) + len(_FRAME_END)
+    return start
+
+
+def _seq_at(frames: bytes, start: int) -> int:
+    return int(frames[start + len(_FRAME_START) : frames.index(b"\n", start)])

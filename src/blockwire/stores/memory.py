@@ -1,0 +1,310 @@
+"""A store that forgets: for tests, demos and whoever wants no file.
+
+Spec: docs/spec/gateway/persistence.md. Keeps the contract of every store but durability. Single
+threaded: each method runs to its end without waiting, which makes it atomic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from blockwire.content import TURN_TERMINAL_STATUSES, View
+from blockwire.errors import StoreError
+from blockwire.jsontext import Json, encode_json
+from blockwire.ports import (
+    Append,
+    Appended,
+    CheckProblem,
+    ConversationRow,
+    Entry,
+    FaultPoint,
+    Faults,
+    FramePage,
+    MessageRow,
+    Page,
+    TurnRow,
+)
+from blockwire.stores.changes import (
+    check_new_messages,
+    check_turn,
+    conversation_not_found,
+    finished_rows,
+    numbered_turn,
+)
+from blockwire.stores.cursors import decode_list_cursor, decode_turn_cursor, encode_cursor
+from blockwire.stores.entries import stamp_all
+from blockwire.stores.verify import check_conversation
+
+__all__ = ["MemoryStore"]
+
+
+class _Conversation:
+    """One conversation; ``log[seq - 1]`` is the entry ``seq``."""
+
+    def __init__(self, row: ConversationRow) -> None:
+        self.row = row
+        self.log: list[Entry] = []
+        # In the order in which they were stored.
+        self.turns: dict[str, TurnRow] = {}
+        # With the length of their JSON in bytes.
+        self.messages: dict[Json, tuple[MessageRow, int]] = {}
+
+    def turn_with_key(self, key: str | None) -> TurnRow | None:
+        """Return the turn that was submitted with this idempotency key, or None."""
+        if key is None:
+            return None
+        return next((turn for turn in self.turns.values() if turn.idempotency_key == key), None)
+
+    def find_message(self, message_id: str) -> MessageRow | None:
+        """Return the finished message, or None."""
+        pair = self.messages.get(message_id)
+        return None if pair is None else pair[0]
+
+
+class MemoryStore:
+    """Implements :class:`~blockwire.ports.Store` in memory.
+
+    Args:
+        faults: Told at ``encode`` and ``commit`` points.
+    """
+
+    def __init__(self, *, faults: Faults | None = None) -> None:
+        self._faults = faults
+        self._conversations: dict[str, _Conversation] = {}
+        self._is_open = False
+
+    async def open(self) -> None:
+        """Be ready; what was stored before is still there."""
+        self._is_open = True
+
+    async def aclose(self) -> None:
+        """Refuse everything until it is opened again."""
+        self._is_open = False
+
+    async def ping(self) -> None:
+        """Return when the store is open."""
+        self._check_open()
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise StoreError("store_closed", "the store is not open")
+
+    def _find(self, conversation_id: str) -> _Conversation | None:
+        self._check_open()
+        return self._conversations.get(conversation_id)
+
+    # conversations ------------------------------------------------------------------------
+    async def create_conversation(self, row: ConversationRow) -> None:
+        """Insert ``row``, with an empty log."""
+        if self._find(row.id) is not None:
+            raise StoreError("conversation_exists", "a conversation with this id exists")
+        row = msgspec.structs.replace(row, head_seq=0, public_head_seq=0)
+        self._conversations[row.id] = _Conversation(row)
+
+    async def load_conversation(self, conversation_id: str) -> ConversationRow | None:
+        """Return the row, or None."""
+        conversation = self._find(conversation_id)
+        return None if conversation is None else conversation.row
+
+    async def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
+        """Replace what a caller may change; return the row as stored, or None."""
+        conversation = self._find(row.id)
+        if conversation is None:
+            return None
+        conversation.row = msgspec.structs.replace(
+            conversation.row,
+            title=row.title,
+            tags=row.tags,
+            system=row.system,
+            metadata=row.metadata,
+            updated_at=max(row.updated_at, conversation.row.updated_at),
+        )
+        return conversation.row
+
+    async def list_conversations(
+        self, *, tenant: str | None, cursor: str | None, limit: int
+    ) -> Page:
+        """Return a page of conversations, newest first."""
+        self._check_open()
+        place = None if cursor is None else decode_list_cursor(cursor)
+        rows = sorted(
+            (
+                conversation.row
+                for conversation in self._conversations.values()
+                if tenant is None or conversation.row.tenant == tenant
+            ),
+            key=lambda row: (row.created_at, row.id),
+            reverse=True,
+        )
+        rows = [row for row in rows if place is None or (row.created_at, row.id) < place]
+        items = rows[:limit]
+        more = len(rows) > limit
+        return Page(items, encode_cursor(items[-1].created_at, items[-1].id) if more else None)
+
+    async def delete_conversation(self, conversation_id: str) -> bool:
+        """Forget the conversation; return whether it existed."""
+        self._check_open()
+        return self._conversations.pop(conversation_id, None) is not None
+
+    # log ----------------------------------------------------------------------------------
+    async def append(self, change: Append) -> Appended:
+        """Number and keep ``change``."""
+        conversation = self._find(change.conversation_id)
+        if conversation is None:
+            raise conversation_not_found()
+        stored = None if change.turn is None else conversation.turns.get(change.turn.id)
+        if change.turn is not None:
+            key_owner = conversation.turn_with_key(change.turn.idempotency_key)
+            check_turn(change, stored, None if key_owner is None else key_owner.id)
+        row = conversation.row
+        self._reach("encode.before")
+        entries = stamp_all(
+            change.drafts,
+            change.conversation_id,
+            head_seq=row.head_seq,
+            public_head_seq=row.public_head_seq,
+            ts=change.ts,
+        )
+        self._reach("encode.after")
+        turn = None if change.turn is None else numbered_turn(change.turn, stored, entries)
+        messages = finished_rows(
+            change,
+            turn,
+            entries,
+            head_seq=row.head_seq + len(entries),
+            find_turn=conversation.turns.get,
+        )
+        check_new_messages(messages, conversation.messages.__contains__)
+        sized = {row.message["id"]: (row, len(encode_json(row.message))) for row in messages}
+        self._reach("commit.before")
+        _keep(conversation, change.ts, entries, turn)
+        conversation.messages.update(sized)
+        self._reach("commit.after")
+        return Appended(entries, turn)
+
+    def _reach(self, point: FaultPoint) -> None:
+        if self._faults is not None:
+            self._faults.reach(point)
+
+    async def read_frames(
+        self,
+        conversation_id: str,
+        after: int,
+        *,
+        view: View,
+        bytes_max: int,
+        up_to: int | None = None,
+    ) -> FramePage:
+        """Return a stretch of the log for one view."""
+        conversation = self._find(conversation_id)
+        log = [] if conversation is None else conversation.log
+        end = len(log) if up_to is None else min(len(log), up_to)
+        frames: list[bytes] = []
+        size_bytes = 0
+        last_seq = after
+        for entry in log[max(after, 0) : max(end, 0)]:
+            frame = entry.owner_frame if view == "owner" else entry.public_frame
+            if frame is not None:
+                if frames and size_bytes + len(frame) > bytes_max:
+                    break
+                frames.append(frame)
+                size_bytes += len(frame)
+            last_seq = entry.seq
+        return FramePage(b"".join(frames), last_seq, len(frames), last_seq >= end)
+
+    # messages and turns -------------------------------------------------------------------
+    async def list_messages(  # noqa: PLR0913 - a page has two ends and two sizes
+        self,
+        conversation_id: str,
+        *,
+        before_seq: int | None,
+        after_seq: int | None,
+        up_to_seq: int | None,
+        limit: int,
+        bytes_max: int,
+    ) -> Sequence[MessageRow]:
+        """Return finished messages by ``created_seq``."""
+        conversation = self._find(conversation_id)
+        if conversation is None:
+            return []
+        found = [
+            (row, size_bytes)
+            for row, size_bytes in conversation.messages.values()
+            if (before_seq is None or row.created_seq < before_seq)
+            and (after_seq is None or row.created_seq > after_seq)
+            and (up_to_seq is None or row.finished_seq <= up_to_seq)
+        ]
+        found.sort(key=lambda pair: pair[0].created_seq, reverse=after_seq is None)
+        rows: list[MessageRow] = []
+        for row, size_bytes in found[:limit]:
+            bytes_max -= size_bytes
+            if rows and bytes_max < 0:
+                break
+            rows.append(row)
+        return rows
+
+    async def load_message(self, conversation_id: str, message_id: str) -> MessageRow | None:
+        """Return the finished message, or None."""
+        conversation = self._find(conversation_id)
+        return None if conversation is None else conversation.find_message(message_id)
+
+    async def load_turn(self, conversation_id: str, turn_id: str) -> TurnRow | None:
+        """Return the turn, or None."""
+        conversation = self._find(conversation_id)
+        return None if conversation is None else conversation.turns.get(turn_id)
+
+    async def find_turn_by_key(self, conversation_id: str, key: str) -> TurnRow | None:
+        """Return the turn submitted with this idempotency key, or None."""
+        conversation = self._find(conversation_id)
+        return None if conversation is None else conversation.turn_with_key(key)
+
+    async def list_turns(self, conversation_id: str, *, cursor: str | None, limit: int) -> Page:
+        """Return a page of turns, the one that was stored last first."""
+        conversation = self._find(conversation_id)
+        turns = [] if conversation is None else list(conversation.turns.values())
+        end = len(turns) if cursor is None else min(decode_turn_cursor(cursor), len(turns))
+        start = max(end - limit, 0)
+        items = turns[start:end][::-1]
+        return Page(items, encode_cursor(start) if start and items else None)
+
+    async def list_unfinished_turns(self) -> Sequence[TurnRow]:
+        """Return all turns that are running or suspended, of all conversations."""
+        self._check_open()
+        return [
+            turn
+            for conversation in self._conversations.values()
+            for turn in conversation.turns.values()
+            if turn.status not in TURN_TERMINAL_STATUSES
+        ]
+
+    async def check(self) -> Sequence[CheckProblem]:
+        """Return what is wrong with the data."""
+        self._check_open()
+        problems: list[CheckProblem] = []
+        for conversation in self._conversations.values():
+            problems += check_conversation(
+                conversation.row,
+                ((entry.owner_frame, entry.public_frame) for entry in conversation.log),
+                turns=conversation.turns.values(),
+                message_count=len(conversation.messages),
+                find_message=conversation.find_message,
+            )
+        return problems
+
+
+def _keep(
+    conversation: _Conversation, ts: int, entries: Sequence[Entry], turn: TurnRow | None
+) -> None:
+    row = conversation.row
+    conversation.log += entries
+    seen = [entry.seq for entry in entries if entry.public_frame is not None]
+    conversation.row = msgspec.structs.replace(
+        row,
+        head_seq=row.head_seq + len(entries),
+        public_head_seq=seen[-1] if seen else row.public_head_seq,
+        updated_at=max(row.updated_at, ts),
+    )
+    if turn is not None:
+        conversation.turns[turn.id] = turn

@@ -21,6 +21,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+# Attributes that a class docstring explains are also members with annotations: describe them once.
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"blockwire {version}"

@@ -33,6 +33,7 @@ from blockwire.content.merging import (
     merge_deltas,
     merge_entries,
 )
+from blockwire.content.redact import REDACTED, Redactor, environment_secrets
 from blockwire.content.reducer import advance, apply
 from blockwire.content.settle import end_turn, interrupt_turn, settle_blocks
 from blockwire.content.state import BlockState, ConversationState, TurnState
@@ -68,6 +69,7 @@ __all__ = [
     "ID_PREFIXES",
     "NAME_CHARS_MAX",
     "OWNER_ROLES",
+    "REDACTED",
     "ROLES",
     "SOURCE_MEMBERS",
     "TERMINAL_STATUSES",
@@ -90,6 +92,7 @@ __all__ = [
     "Message",
     "MessageCreated",
     "MessageStatus",
+    "Redactor",
     "Role",
     "StreamEvent",
     "ToolStatus",
@@ -115,6 +118,7 @@ __all__ = [
     "decode_event",
     "encode_event",
     "end_turn",
+    "environment_secrets",
     "event_members",
     "event_type",
     "interrupt_turn",

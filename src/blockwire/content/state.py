@@ -86,6 +86,19 @@ class BlockState:
         self._pieces = None
         return self._block
 
+    def text_since(self, offset_chars: int) -> str:
+        """Return what its growing text holds from ``offset_chars`` on; costs only that part."""
+        if self._pieces is None:
+            return "" if self.field is None else cast("str", self._block[self.field])[offset_chars:]
+        wanted = self.length_chars - offset_chars
+        parts: list[str] = []
+        for index in range(len(self._pieces) - 1, -1, -1):
+            if wanted <= 0:
+                break
+            parts.append(self._pieces[index])
+            wanted -= len(parts[-1])
+        return "".join(reversed(parts))[max(-wanted, 0) :]
+
     @property
     def is_private(self) -> bool:
         """Whether only owner views may see it: private reasoning, also when it does not say so."""

@@ -130,12 +130,19 @@ def _ascii_word_rows(line: str, width_cells: int) -> list[str]:
 
 def _word_rows(line: str, width_cells: int, ambiguous_width: AmbiguousWidth) -> list[str]:
     rows = _Rows(width_cells, ambiguous_width)
-    for match in _WORD.finditer(line):
+    # Blanks at the start indent the first row: no word ends there.
+    position = len(line) - len(line.lstrip(" "))
+    rows.add_blanks(line[:position])
+    while position < len(line):
+        position = rows.add_words(line, position)
+        match = _WORD.match(line, position)
+        assert match is not None, "the pattern matches the empty string"
         word, blanks = match.groups()
         if not rows.add_if_it_fits(word):
             for piece in _pieces(word):
                 rows.add_word(piece)
         rows.add_blanks(blanks)
+        position = match.end()
     return rows.end()
 
 
@@ -157,15 +164,27 @@ class _Rows:
         cells = width(text, ambiguous_width=self._ambiguous_width)
         if self._used_cells + cells > self._width_cells:
             return False
-        self._row.append(text)
-        self._used_cells += cells
-        self._has_text = self._has_text or bool(text)
+        if text:
+            self._row.append(text)
+            self._used_cells += cells
+            self._has_text = True
         return True
+
+    def add_words(self, line: str, start: int) -> int:
+        """Add as many words as seem to fit and do, for speed; return where the rest begins."""
+        left = self._width_cells - self._used_cells
+        # Of narrow characters, of wide ones.
+        for length in (left, left // 2):
+            end = line.rfind(" ", start, start + length + 1)
+            if end > start and self.add_if_it_fits(line[start:end]):
+                return end
+        return start
 
     def add_blanks(self, blanks: str) -> None:
         """Add blanks to the row, whether they fit or not."""
-        self._row.append(blanks)
-        self._used_cells += len(blanks)
+        if blanks:
+            self._row.append(blanks)
+            self._used_cells += len(blanks)
 
     def add_word(self, word: str) -> None:
         """Add what is not to be cut, on a row of its own if need be; cut it if that is too short."""

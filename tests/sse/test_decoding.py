@@ -156,6 +156,7 @@ _LINES: Final = (
     b"event: t",
     b"event:",
     b": c",
+    b": 0123456789abcdef",
     b":",
     b"retry: 5",
     b"retry: x",
@@ -207,6 +208,13 @@ def test_heartbeats_are_counted_and_are_no_events() -> None:
     assert decoder.comment_count == 2
     assert decoder.receive_data(b"\n") == []
     assert decoder.comment_count == 3
+
+
+def test_a_comment_that_is_too_long_to_keep_is_counted_once() -> None:
+    decoder = SseDecoder(event_bytes_max=4)
+    for chunk in (b": long", b"er ", b"than that\n", b"\n"):
+        assert decoder.receive_data(chunk) == []
+    assert decoder.comment_count == 1
 
 
 def test_a_new_connection_starts_from_the_old_id() -> None:

@@ -29,6 +29,9 @@ LABELS: Final[list[tuple[str, str]]] = [
     (ENGLAND + "\U000e0041", ENGLAND + "<U+E0041>"),
     (ENGLAND[:-1], "\U0001f3f4<U+E0067><U+E0062><U+E0065><U+E006E><U+E0067>"),
     ("\U0001f600" + ENGLAND[1:3] + "\U000e007f", "\U0001f600<U+E0067><U+E0062><U+E007F>"),
+    ("\U0001f3f4\U000e0067\U000e0062\U000e007f", "\U0001f3f4<U+E0067><U+E0062><U+E007F>"),
+    ("\U0001f3f4" + "\U000e0061" * 7 + "\U000e007f", "\U0001f3f4" + "<U+E0061>" * 7 + "<U+E007F>"),
+    ("\U0001f3f4" + "\U000e0041" * 3 + "\U000e007f", "\U0001f3f4" + "<U+E0041>" * 3 + "<U+E007F>"),
     ("a\U000e0001", "a<U+E0001>"),
     # Joiners and selectors belong to scripts and emoji.
     ("\u200c\u200d\ufe0f\ufe0e", "\u200c\u200d\ufe0f\ufe0e"),

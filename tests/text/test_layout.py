@@ -63,7 +63,8 @@ WORDS: Final[list[tuple[str, int, list[str]]]] = [
     # A piece that nothing may part, longer than a row.
     ("a「「你", 5, ["a", "「「", "你"]),
     # Korean has blanks for that.
-    ("한국어 단어", 8, ["한국어 ", "단어"]),
+    ("한국어 단어", 9, ["한국어 ", "단어"]),
+    ("a \u1112\u1161\u11ab\u1112\u1161\u11ab", 5, ["a ", "\u1112\u1161\u11ab\u1112\u1161\u11ab"]),
     ("한국어 단어", 4, ["한국", "어 ", "단어"]),
     # Marks and selectors do not make a letter a word.
     (
@@ -71,6 +72,7 @@ WORDS: Final[list[tuple[str, int, list[str]]]] = [
         6,
         ["\u0928\u093f\u0928\u093f ", "\u0928\u093f\u0928\u093f"],
     ),
+    ("ab \u26a0\ufe0f\u26a0\ufe0f", 5, ["ab ", "\u26a0\ufe0f\u26a0\ufe0f"]),
     ("\u26a0\ufe0f\u26a0\ufe0f", 3, ["\u26a0\ufe0f", "\u26a0\ufe0f"]),
     # A cluster wider than the row has a row of its own.
     ("你a好", 1, ["你", "a", "好"]),
@@ -127,6 +129,7 @@ def test_the_ambiguous_setting_moves_breaks_but_takes_no_word_apart() -> None:
     assert wrap(line, 9, ambiguous_width=1) == [line]
     assert wrap(line, 9, ambiguous_width=2) == ["│ ① │ ", "… €"]
     assert wrap("ab γλώσσα", 12, ambiguous_width=2) == ["ab ", "γλώσσα"]
+    assert wrap("ab ①②③", 8, ambiguous_width=2) == ["ab ", "①②③"]
 
 
 @given(lines(), st.integers(1, 12), AMBIGUOUS, MODES)

@@ -55,7 +55,9 @@ def numbered_turn(turn: TurnRow, stored: TurnRow | None, entries: Sequence[Entry
     first_seq = (stored.first_seq if stored is not None else 0) or turn.first_seq
     last_seq = turn.last_seq
     if entries:
-        first_seq = first_seq or entries[0].seq
+        # The question stands before the turn that answers it, in the same append.
+        started = (entry.seq for entry in entries if entry.type == "turn.started")
+        first_seq = first_seq or next(started, entries[0].seq)
         last_seq = last_seq or entries[-1].seq
     if not last_seq and stored is not None:
         last_seq = stored.last_seq

@@ -1,0 +1,192 @@
+"""What every method of the service stands on: the injected parts, and one life.
+
+Spec: docs/spec/gateway/persistence.md. Above are ``conversations`` and ``service``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import anyio
+import anyio.abc
+
+from blockwire.content import Redactor
+from blockwire.errors import BlockwireError, StoreError
+from blockwire.gateway.conversation import Conversation, LiveTurn
+from blockwire.gateway.reconcile import reconcile
+from blockwire.gateway.registry import Registry
+from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
+from blockwire.gateway.turns import Guard, TurnRunner
+from blockwire.ports import Bus, Clock, Engine, FaultPoint, Faults, IdFactory, Store
+
+__all__ = ["GatewayCore"]
+
+_log: Final = logging.getLogger(__name__)
+
+
+class GatewayCore:
+    """The parts of one gateway, and its start and stop.
+
+    Args:
+        store: Opened and closed here; also read by streams.
+        bus: Opened and closed here; streams subscribe to it.
+        clock: What time it is.
+        ids: Makes ids.
+        engines: By configured name, the default first; closed here.
+        guard: Wraps every engine's stream so that it ends well.
+        settings: Bounds.
+        faults: Fault points of the crash tests.
+        profiles: What is known of engines by name, outside ones included.
+        redact: Returns a diagnostic of an outside producer without credentials.
+    """
+
+    def __init__(  # noqa: PLR0913 - everything is injected
+        self,
+        *,
+        store: Store,
+        bus: Bus,
+        clock: Clock,
+        ids: IdFactory,
+        engines: Mapping[str, Engine],
+        guard: Guard,
+        settings: GatewaySettings,
+        faults: Faults | None = None,
+        profiles: Mapping[str, EngineProfile] | None = None,
+        redact: Callable[[str], str] | None = None,
+    ) -> None:
+        self.store = store
+        self.bus = bus
+        self.settings = settings
+        self._clock = clock
+        self._ids = ids
+        self._engines = dict(engines)
+        self._profiles: dict[str, EngineProfile] = {
+            **dict.fromkeys(engines, EngineProfile()),
+            EXTERNAL_ENGINE: EngineProfile(is_external=True),
+            **(profiles or {}),
+        }
+        self._faults = faults
+        self._redact = redact if redact is not None else Redactor().redact
+        self._runner = TurnRunner(store=store, clock=clock, ids=ids, guard=guard, settings=settings)
+        self._registry = Registry(self._make, idle_max=settings.conversations_cached_max)
+        self._turns_in_flight = 0
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._supervisor: asyncio.Task[None] | None = None
+        self._stop = anyio.Event()
+
+    def _make(self, conversation_id: str) -> Conversation:
+        return Conversation(
+            conversation_id,
+            store=self.store,
+            bus=self.bus,
+            clock=self._clock,
+            faults=self._faults,
+            is_external=self._is_external,
+            ahead_max=self.settings.batch_events_max,
+        )
+
+    def _is_external(self, engine: str) -> bool:
+        profile = self._profiles.get(engine)
+        return profile is not None and profile.is_external
+
+    # life ---------------------------------------------------------------------------------
+    async def start(self) -> None:
+        """Open store and bus, end what an earlier process left running, be ready.
+
+        Raises:
+            StoreError: The store does not open, or cannot be reconciled; it is closed again.
+            BusError: The bus does not open.
+        """
+        await self.store.open()
+        try:
+            await self.bus.open()
+            interrupted = await reconcile(self.store, self._runner, self._registry.find)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.bus.aclose()
+                await self.store.aclose()
+            raise
+        if interrupted:
+            _log.warning("%d turns were interrupted by the end of an earlier process", interrupted)
+        started = anyio.Event()
+        self._supervisor = asyncio.get_running_loop().create_task(self._supervise(started))
+        await started.wait()
+
+    async def _supervise(self, started: anyio.Event) -> None:
+        """Hold the task group of all turns, in a task of its own.
+
+        A task group belongs to the task that entered it, and start and stop may be called from
+        two different ones.
+        """
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            started.set()
+            await self._stop.wait()
+            tasks.cancel_scope.cancel()
+
+    async def stop(self) -> None:
+        """End running turns as interrupted, then let go of engines, bus and store.
+
+        Harmless when repeated. Suspended turns stay as they are.
+        """
+        if self._stop.is_set():
+            return
+        self._stop.set()
+        with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(self.settings.stop_s_max):
+                async with anyio.create_task_group() as endings:
+                    for conversation in self._registry.all():
+                        for live in list(conversation.turns.values()):
+                            if live.row.status == "running":
+                                endings.start_soon(self._interrupt, conversation, live)
+            if self._supervisor is not None:
+                await asyncio.wait([self._supervisor])
+            for engine in self._engines.values():
+                await engine.aclose()
+            await self.bus.aclose()
+            await self.store.aclose()
+
+    async def _interrupt(self, conversation: Conversation, live: LiveTurn) -> None:
+        try:
+            await self._runner.interrupt(conversation, live)
+        except BlockwireError as error:
+            # The next start interrupts it.
+            _log.warning("turn %s: %s", live.row.id, error.code)
+
+    async def ping(self) -> None:
+        """Return when store and bus work.
+
+        Raises:
+            StoreError: The store does not work, or the service does not run.
+            BusError: The bus does not work.
+        """
+        self._running_tasks()
+        await self.store.ping()
+        await self.bus.ping()
+
+    def _running_tasks(self) -> anyio.abc.TaskGroup:
+        if self._tasks is None or self._stop.is_set():
+            raise StoreError("gateway_stopping", "the gateway does not run", retryable=True)
+        return self._tasks
+
+    @property
+    def engine_names(self) -> tuple[str, ...]:
+        """Names that a submit may give as ``engine``, the default first."""
+        default = self._engine_default
+        return (default, *(name for name in self._profiles if name != default))
+
+    @property
+    def _engine_default(self) -> str:
+        if self.settings.engine_default is not None:
+            return self.settings.engine_default
+        return next(iter(self._engines), EXTERNAL_ENGINE)
+
+    def _reach(self, point: FaultPoint) -> None:
+        if self._faults is not None:
+            self._faults.reach(point)
+
+    def _limit(self, limit: int) -> int:
+        return max(1, min(limit, self.settings.page_items_max))

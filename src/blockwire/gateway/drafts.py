@@ -1,0 +1,201 @@
+"""The events of one commit: checked on the committed state, encoded once.
+
+Spec: docs/spec/content/events.md; docs/spec/gateway/persistence.md.
+
+A batch is built on what is committed and thrown away when the commit fails, so there is nothing
+to roll back. Above is ``conversation``, which commits it; nothing here waits.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+import msgspec
+
+from blockwire.content import (
+    Block,
+    BlockCompleted,
+    BlockDelta,
+    BlockStarted,
+    ConversationState,
+    Message,
+    MessageCreated,
+    StreamEvent,
+    TurnEnded,
+    TurnState,
+    advance,
+    encode_event,
+    event_type,
+    settle_blocks,
+    visible_event,
+)
+from blockwire.content.fields import CODE
+from blockwire.errors import LocalProtocolError, RemoteProtocolError
+from blockwire.jsontext import Json
+from blockwire.ports import Draft
+
+__all__ = ["Batch", "closing_block", "closing_error", "whole_block"]
+
+FAILED_MESSAGE: Final = "The turn failed; its producer did not say why."
+CANCELLED_MESSAGE: Final = "Stopped."
+
+# Blocks that tell the reader why a turn did not succeed.
+_EXPLAINING_TYPES: Final = frozenset({"error", "notice"})
+
+
+class Batch:
+    """Events on their way into the log of one conversation.
+
+    Attributes:
+        state: The state with the events of the batch.
+        ts: The stamp of all of them, Unix milliseconds.
+        drafts: The events, encoded, in order.
+        finished: Messages that became final, as ``Append.finished`` wants them.
+        ended: Turns that the batch ended.
+        size_bytes: Length of the owner's encoded events.
+    """
+
+    __slots__ = ("drafts", "ended", "finished", "size_bytes", "state", "ts")
+
+    def __init__(self, state: ConversationState, ts: int) -> None:
+        self.state = state
+        self.ts = ts
+        self.drafts: list[Draft] = []
+        self.finished: list[tuple[Message, int | None]] = []
+        self.ended: dict[str, TurnState] = {}
+        self.size_bytes = 0
+
+    def add(self, event: StreamEvent) -> None:
+        """Add one event; what it says about its own numbers is ignored.
+
+        Raises:
+            RemoteProtocolError: The codes of :func:`~blockwire.content.advance`, and
+                ``invalid_json_value`` for what could not be encoded. Nothing changed then.
+        """
+        if event.seq or event.prev_seq or event.ts or event.conversation_id:
+            event = msgspec.structs.replace(event, seq=0, prev_seq=0, ts=0, conversation_id="")
+        before = self.state
+        if type(event) is BlockDelta:
+            self._take(event, before, advance(before, event))
+            return
+        if isinstance(event, TurnEnded):
+            # The message ends at the stamp, which only the encoded event must not hold.
+            after = advance(before, msgspec.structs.replace(event, ts=self.ts))
+        else:
+            after = advance(before, event)
+        if isinstance(event, BlockCompleted) and event.block is None:
+            event = _with_final_tool(event, after)
+        self._take(event, before, after)
+        self._note_finished(event)
+
+    def _take(
+        self, event: StreamEvent, before: ConversationState, after: ConversationState
+    ) -> None:
+        try:
+            owner = encode_event(event)
+            shown = visible_event("public", event, before)
+            public: bytes | None = owner
+            if shown is None:
+                public = None
+            elif shown is not event:
+                public = encode_event(shown)
+                public = owner if public == owner else public
+        except (LocalProtocolError, UnicodeEncodeError):
+            raise RemoteProtocolError(
+                "invalid_json_value", "the event holds a value that cannot be encoded"
+            ) from None
+        self.drafts.append(Draft(event_type(event), owner, public))
+        self.size_bytes += len(owner)
+        self.state = after
+
+    def _note_finished(self, event: StreamEvent) -> None:
+        if isinstance(event, MessageCreated):
+            self.finished.append((event.message, len(self.drafts) - 1))
+        elif isinstance(event, TurnEnded):
+            turn = self.state.find_turn(event.turn_id)
+            assert turn is not None, "it has just ended"
+            self.ended[turn.turn_id] = turn
+            self.finished.append((turn.message, None))
+
+    def turn(self, turn_id: str) -> TurnState | None:
+        """Return the turn as the batch leaves it, also when the batch ended it."""
+        return self.ended.get(turn_id) or self.state.running.get(turn_id)
+
+    def add_end(self, event: TurnEnded, closing_block_id: str) -> None:
+        """Add a terminal event after what the spec wants before it.
+
+        Open blocks are settled, and a failed or cancelled turn whose message does not say so gets
+        an ``error`` or ``notice`` block with the id ``closing_block_id``.
+
+        Raises:
+            RemoteProtocolError: See :meth:`add`; the batch may then hold settled blocks.
+        """
+        turn = self.state.running.get(event.turn_id)
+        if turn is not None and not (turn.status == "suspended" and event.status == "completed"):
+            for settled in settle_blocks(turn, event.status, finish_reason=event.finish_reason):
+                self.add(settled)
+            block = _missing_word(turn, event, closing_block_id)
+            if block is not None:
+                for part in whole_block(event.turn_id, block):
+                    self.add(part)
+            event = _with_error_code(self.state.running[event.turn_id], event)
+        self.add(event)
+
+
+def closing_block(block_id: str, code: str, message: str, *, retryable: bool | None) -> Block:
+    """Return the block that says how a turn ended: an ``error``, or a notice if None."""
+    if retryable is None:
+        return {"id": block_id, "type": "notice", "code": code, "message": message}
+    return {
+        "id": block_id,
+        "type": "error",
+        "code": code,
+        "message": message,
+        "retryable": retryable,
+    }
+
+
+def whole_block(turn_id: str, block: Block) -> list[StreamEvent]:
+    """Return the events of a block that comes whole."""
+    return [BlockStarted(turn_id, block), BlockCompleted(turn_id, cast("str", block["id"]))]
+
+
+def _with_final_tool(event: BlockCompleted, after: ConversationState) -> BlockCompleted:
+    """Return ``event`` with the final block of a tool, so that nobody needs its updates."""
+    block = after.running[event.turn_id].find(event.block_id)
+    if block is None or block.type != "tool":
+        return event
+    return msgspec.structs.replace(event, block=block.block)
+
+
+def _missing_word(turn: TurnState, event: TurnEnded, block_id: str) -> Block | None:
+    """Return the block that tells readers of a bad end, where the producer told them nothing."""
+    if event.status == "completed" or any(b.type in _EXPLAINING_TYPES for b in turn.blocks):
+        return None
+    if event.status == "cancelled":
+        return closing_block(block_id, "turn_cancelled", CANCELLED_MESSAGE, retryable=None)
+    code = event.error_code
+    if code is None or CODE.match(code) is None:
+        code = "turn_failed"
+    return closing_block(block_id, code, FAILED_MESSAGE, retryable=False)
+
+
+def _with_error_code(turn: TurnState, event: TurnEnded) -> TurnEnded:
+    """Return ``event`` with the code of the error that the reader sees, where it names none."""
+    error = closing_error(turn)
+    if event.status != "failed" or event.error_code is not None or error is None:
+        return event
+    return msgspec.structs.replace(event, error_code=error["code"])
+
+
+def closing_error(turn: TurnState) -> dict[str, Json] | None:
+    """Return ``{code, message, retryable}`` of the last error block of a turn, or None."""
+    for block in reversed(turn.blocks):
+        if block.type == "error":
+            error = block.block
+            return {
+                "code": error["code"],
+                "message": error["message"],
+                "retryable": error.get("retryable", False),
+            }
+    return None

@@ -1,0 +1,336 @@
+"""What readers are shown: always the last committed state, never a word that could be taken back.
+
+Spec: docs/spec/gateway/routes.md; docs/spec/gateway/sse.md, "Snapshot"; visibility is decided by
+``content``. Functions of a conversation that the caller has pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, cast
+
+import anyio
+
+from blockwire.content import (
+    TURN_TERMINAL_STATUSES,
+    ConversationSnapshot,
+    Message,
+    View,
+    event_members,
+    visible_message,
+)
+from blockwire.errors import RemoteProtocolError
+from blockwire.gateway.conversation import Conversation, conversation_not_found
+from blockwire.gateway.folding import frame_values
+from blockwire.gateway.settings import GatewaySettings
+from blockwire.gateway.shapes import list_shape, open_block_ids, snapshot_turn, turn_shape
+from blockwire.jsontext import Json, encode_json
+from blockwire.ports import MessageRow, Store, TurnRow
+from blockwire.sse import encode_sse
+
+__all__ = [
+    "Head",
+    "load_turn_row",
+    "read_event_page",
+    "read_head",
+    "read_message_page",
+    "read_snapshot",
+    "read_turn",
+    "turn_not_found",
+]
+
+_SEQ_DIGITS_MAX: Final = 16
+
+
+class Head(NamedTuple):
+    """Where a conversation stands.
+
+    Attributes:
+        head_seq: Number of the last committed event, whichever view it is for.
+        running_turn_ids: Turns that are not over at that number, oldest first.
+    """
+
+    head_seq: int
+    running_turn_ids: tuple[str, ...]
+
+
+def turn_not_found() -> RemoteProtocolError:
+    """Return the refusal of a turn id that the conversation does not have."""
+    return RemoteProtocolError("turn_not_found", "no such turn in the conversation")
+
+
+def read_head(conversation: Conversation) -> Head:
+    """Return where the conversation stands; both views share its numbers."""
+    return Head(conversation.head_seq, tuple(conversation.committed.running))
+
+
+# turns ------------------------------------------------------------------------------------
+async def load_turn_row(store: Store, conversation: Conversation, turn_id: str) -> TurnRow:
+    """Return the turn as committed.
+
+    Raises:
+        RemoteProtocolError: ``turn_not_found``.
+    """
+    live = conversation.turns.get(turn_id)
+    if live is not None:
+        return live.row
+    row = await store.load_turn(conversation.id, turn_id)
+    live = conversation.turns.get(turn_id)
+    if live is not None:
+        return live.row
+    if row is not None and row.status not in TURN_TERMINAL_STATUSES:
+        # Committed a moment ago: its commit is being taken over under the lock.
+        async with conversation.changing():
+            live = conversation.turns.get(turn_id)
+        row = live.row if live is not None else await store.load_turn(conversation.id, turn_id)
+    if row is None:
+        raise turn_not_found()
+    return row
+
+
+async def read_turn(
+    store: Store, conversation: Conversation, turn_id: str, view: View
+) -> dict[str, Json]:
+    """Return the turn with its message as it stands, and the blocks that may still change.
+
+    ``message`` is null where the view does not get it.
+
+    Raises:
+        RemoteProtocolError: ``turn_not_found``.
+    """
+    row = await load_turn_row(store, conversation, turn_id)
+    state = conversation.committed.running.get(turn_id)
+    if state is not None:
+        # Nothing was awaited since, so these three are of one moment.
+        row = conversation.turns[turn_id].row
+        message, still_open = state.message, open_block_ids(state, view)
+    else:
+        stored = await store.load_message(conversation.id, turn_id)
+        if stored is None:
+            # It ended between two looks; what the store has now is final.
+            row = await load_turn_row(store, conversation, turn_id)
+            stored = await store.load_message(conversation.id, turn_id)
+        if stored is None:
+            raise turn_not_found()
+        message, still_open = stored.message, []
+    return {
+        **turn_shape(row),
+        "message": visible_message(view, message),
+        "open_block_ids": cast("list[Json]", still_open),
+    }
+
+
+# messages ---------------------------------------------------------------------------------
+def _cursor_seq(cursor: str | None, name: str) -> int | None:
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _SEQ_DIGITS_MAX):
+        raise RemoteProtocolError("invalid_cursor", f"{name} is no cursor of ours")
+    return int(cursor)
+
+
+async def read_message_page(  # noqa: PLR0913 - a page has two ends and two sizes
+    store: Store,
+    conversation: Conversation,
+    *,
+    before: str | None,
+    after: str | None,
+    limit: int,
+    bytes_max: int,
+    view: View,
+) -> dict[str, Json]:
+    """Return a page of messages in conversation order, running ones as they stand.
+
+    With ``after`` the messages after that cursor, and ``next_cursor`` goes on after them; else the
+    newest before ``before`` (or of all), and ``next_cursor`` goes on before them.
+
+    Raises:
+        RemoteProtocolError: ``invalid_cursor``.
+    """
+    before_seq, after_seq = _cursor_seq(before, "before"), _cursor_seq(after, "after")
+    if before_seq is not None and after_seq is not None:
+        raise RemoteProtocolError("invalid_cursor", "a page has one end: before or after")
+    committed = conversation.committed
+    running = [
+        MessageRow(turn.message, conversation.turns[turn_id].row.first_seq, committed.seq)
+        for turn_id, turn in committed.running.items()
+    ]
+    # One more than asked for, to know whether there are more.
+    stored = await store.list_messages(
+        conversation.id,
+        before_seq=before_seq,
+        after_seq=after_seq,
+        up_to_seq=committed.seq,
+        limit=limit + 1,
+        bytes_max=bytes_max,
+    )
+    is_newest_first = after_seq is None
+    has_more = await _is_more(store, conversation, stored, is_newest_first=is_newest_first)
+    rows = [*stored, *running]
+    if has_more:
+        # A running message beyond the edge of what the store gave belongs to a later page.
+        edge = stored[-1].created_seq
+        running = [row for row in running if (row.created_seq > edge) == is_newest_first]
+        rows = [*stored, *running]
+    rows = [
+        row
+        for row in rows
+        if (before_seq is None or row.created_seq < before_seq)
+        and (after_seq is None or row.created_seq > after_seq)
+    ]
+    rows.sort(key=lambda row: row.created_seq, reverse=is_newest_first)
+    page = _fitting(rows, limit, bytes_max)
+    has_more = has_more or len(page) < len(rows)
+    if is_newest_first:
+        page.reverse()
+    items = [shown for row in page if (shown := visible_message(view, row.message)) is not None]
+    edge = page[0 if is_newest_first else -1].created_seq if page else 0
+    return list_shape(items, str(edge) if has_more else None)
+
+
+def _fitting(rows: Sequence[MessageRow], limit: int, bytes_max: int) -> list[MessageRow]:
+    page: list[MessageRow] = []
+    for row in rows[:limit]:
+        bytes_max -= len(encode_json(row.message))
+        if page and bytes_max < 0:
+            break
+        page.append(row)
+    return page
+
+
+async def _is_more(
+    store: Store,
+    conversation: Conversation,
+    stored: Sequence[MessageRow],
+    *,
+    is_newest_first: bool,
+) -> bool:
+    """Return whether the store has messages beyond these, which a bound may have cut."""
+    if not stored:
+        return False
+    edge = stored[-1].created_seq
+    beyond = await store.list_messages(
+        conversation.id,
+        before_seq=edge if is_newest_first else None,
+        after_seq=None if is_newest_first else edge,
+        up_to_seq=None,
+        limit=1,
+        bytes_max=1,
+    )
+    return bool(beyond)
+
+
+# events -----------------------------------------------------------------------------------
+async def read_event_page(  # noqa: PLR0913 - a cursor, a size, a time
+    store: Store,
+    conversation: Conversation,
+    *,
+    after: int,
+    view: View,
+    bytes_max: int,
+    wait_s: float,
+    settings: GatewaySettings,
+    now_ms: int,
+) -> dict[str, Json]:
+    """Return ``{items, next_cursor, at_end}``: events after the cursor, waiting for the first.
+
+    A cursor ahead of the log gives a snapshot with ``reset``. ``next_cursor`` is always there.
+    """
+    if after > conversation.head_seq:
+        snapshot, seq = await read_snapshot(
+            store, conversation, view, reset=True, settings=settings, now_ms=now_ms
+        )
+        return {**list_shape([snapshot], str(seq)), "at_end": seq >= conversation.head_seq}
+    items: list[dict[str, Json]] = []
+    with anyio.move_on_after(wait_s):
+        while after >= conversation.head_seq and wait_s > 0:
+            await conversation.wait_changed()
+            if conversation.is_gone:
+                raise conversation_not_found()
+    is_at_end = after >= conversation.head_seq
+    if not is_at_end:
+        page = await store.read_frames(conversation.id, after, view=view, bytes_max=bytes_max)
+        items = cast("list[dict[str, Json]]", list(frame_values(page.frames)))
+        after, is_at_end = page.last_seq, page.at_end
+    return {**list_shape(items, str(after)), "at_end": is_at_end}
+
+
+# snapshots --------------------------------------------------------------------------------
+async def read_snapshot(  # noqa: PLR0913 - for whom, how much, when
+    store: Store,
+    conversation: Conversation,
+    view: View,
+    *,
+    reset: bool,
+    settings: GatewaySettings,
+    now_ms: int,
+) -> tuple[dict[str, Json], int]:
+    """Return a ``conversation.snapshot`` and the committed number that it reflects exactly.
+
+    Running turns whole, then finished messages, newest first, within the bounds of ``settings``.
+    """
+    committed = conversation.committed
+    live = {turn_id: conversation.turns[turn_id].row for turn_id in committed.running}
+    rows = await store.list_messages(
+        conversation.id,
+        before_seq=None,
+        after_seq=None,
+        up_to_seq=committed.seq,
+        limit=settings.snapshot_messages_max,
+        bytes_max=settings.snapshot_bytes_max,
+    )
+    edge = rows[-1].created_seq if rows else 0
+    older = edge and await store.list_messages(
+        conversation.id, before_seq=edge, after_seq=None, up_to_seq=None, limit=1, bytes_max=1
+    )
+    placed = [(row.created_seq, row.message) for row in rows]
+    placed += [
+        (live[turn_id].first_seq, turn.message) for turn_id, turn in committed.running.items()
+    ]
+    placed.sort(key=lambda pair: pair[0])
+    turns = await _finished_turns(store, conversation.id, [row.message for row in rows])
+    shapes = [snapshot_turn(row, None) for row in turns]
+    shapes += [snapshot_turn(live[turn_id], turn) for turn_id, turn in committed.running.items()]
+    snapshot = ConversationSnapshot(
+        _visible(view, (message for _seq, message in placed)),
+        shapes,
+        [
+            block_id
+            for turn in committed.running.values()
+            for block_id in open_block_ids(turn, view)
+        ],
+        reset=reset,
+        more_before=str(edge) if older else None,
+        conversation_id=conversation.id,
+        seq=committed.seq,
+        ts=now_ms,
+    )
+    return event_members(snapshot), committed.seq
+
+
+def _visible(view: View, messages: Iterable[Message]) -> list[Message]:
+    return [shown for message in messages if (shown := visible_message(view, message)) is not None]
+
+
+async def _finished_turns(
+    store: Store, conversation_id: str, messages: Sequence[Message]
+) -> list[TurnRow]:
+    """Return the turns that ``messages`` (newest first) answer, oldest first."""
+    wanted = {message["id"] for message in messages if message["role"] == "assistant"}
+    found: list[TurnRow] = []
+    cursor: str | None = None
+    while wanted:
+        page = await store.list_turns(conversation_id, cursor=cursor, limit=len(messages))
+        for row in page.items:
+            if isinstance(row, TurnRow) and row.id in wanted:
+                wanted.discard(row.id)
+                found.append(row)
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return found[::-1]
+
+
+def snapshot_frame(snapshot: dict[str, Json], seq: int) -> bytes:
+    """Return the SSE frame of a snapshot."""
+    return encode_sse(encode_json(snapshot), event="conversation.snapshot", id=str(seq))

@@ -1,0 +1,297 @@
+"""What a gateway can do, without a transport: the methods that routes call.
+
+Spec: docs/spec/gateway/. Above are routes and streams; below are ``turns``, ``producers`` and
+``conversation``. Store, bus, engines, clock and ids are injected.
+
+Every refusal is a :class:`~blockwire.errors.BlockwireError` whose ``code`` is listed, with its
+HTTP status, in docs/spec/error-codes.md. ``tenant`` is whose conversations the caller may see;
+None sees all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import NamedTuple
+
+import anyio
+import anyio.abc
+
+from blockwire.content import View
+from blockwire.errors import RemoteProtocolError
+from blockwire.gateway import reading
+from blockwire.gateway.bodies import read_resume_body
+from blockwire.gateway.conversation import Conversation, LiveTurn, conversation_not_found
+from blockwire.gateway.conversations import ConversationMethods
+from blockwire.gateway.producers import (
+    Upload,
+    check_epoch,
+    line_decoder,
+    repeat_after_end,
+    split_lines,
+    turn_terminal,
+)
+from blockwire.gateway.reading import Head
+from blockwire.gateway.shapes import list_shape, turn_shape
+from blockwire.gateway.submits import (
+    Submission,
+    check_condition,
+    find_repeat,
+    read_submission,
+    start_turn,
+)
+from blockwire.jsontext import Json
+from blockwire.ports import TurnRow
+
+__all__ = ["GatewayService", "Head", "SubmitResult"]
+
+
+class SubmitResult(NamedTuple):
+    """What a submit led to.
+
+    Attributes:
+        turn: Its shape.
+        is_new: False when the same submit had started it before.
+        epoch: Fencing token for an outside producer (``Blockwire-Epoch``).
+    """
+
+    turn: dict[str, Json]
+    is_new: bool
+    epoch: int
+
+
+class GatewayService(ConversationMethods):
+    """Conversations, turns and readers of one gateway; see :class:`GatewayCore` for its parts."""
+
+    # turns --------------------------------------------------------------------------------
+    async def submit_turn(
+        self,
+        conversation_id: str,
+        body: Json,
+        *,
+        idempotency_key: str | None,
+        tenant: str | None,
+    ) -> SubmitResult:
+        """Start a turn, or return the one that the same submit started before.
+
+        Args:
+            conversation_id: Where it belongs.
+            body: ``{content, engine?, model?, options?, if_last_turn?}``.
+            idempotency_key: With the same body it names the same turn for as long as that exists.
+            tenant: Whose conversation it must be.
+
+        Raises:
+            RemoteProtocolError: ``conversation_not_found``, ``conversation_busy``,
+                ``idempotency_key_reused``, ``last_turn_mismatch``, ``engine_not_found``,
+                ``limit_exceeded``, ``turns_in_flight_exceeded`` and the codes of
+                :func:`~blockwire.gateway.bodies.read_submit_body`.
+            StoreError: With the same key the same submit may be tried again.
+        """
+        tasks = self._running_tasks()
+        submission = read_submission(
+            body,
+            key=idempotency_key,
+            profiles=self._profiles,
+            engine_default=self._engine_default,
+            ids=self._ids,
+            bytes_max=self.settings.body_bytes_max,
+        )
+        async with self._registry.using(conversation_id, tenant) as conversation:
+            await self._runner.settle_orphans(conversation)
+            async with conversation.changing():
+                repeated = await find_repeat(self.store, conversation, submission)
+                row = repeated
+                if row is None:
+                    await check_condition(self.store, conversation, submission)
+                    row = (await self._start(tasks, conversation, submission)).row
+            self._reach("acknowledge.before")
+            return SubmitResult(turn_shape(row), is_new=repeated is None, epoch=row.epoch)
+
+    async def _start(
+        self, tasks: anyio.abc.TaskGroup, conversation: Conversation, submission: Submission
+    ) -> LiveTurn:
+        if self._turns_in_flight >= self.settings.turns_in_flight_max:
+            raise RemoteProtocolError(
+                "turns_in_flight_exceeded", "too many turns are running", retryable=True
+            )
+        self._turns_in_flight += 1
+        try:
+            live = await start_turn(conversation, submission, self._ids)
+        except BaseException:
+            self._turns_in_flight -= 1
+            raise
+        tasks.start_soon(self._run, conversation, live, submission)
+        return live
+
+    async def _run(
+        self, conversation: Conversation, live: LiveTurn, submission: Submission
+    ) -> None:
+        conversation.pins += 1
+        try:
+            engine = self._engines.get(submission.engine)
+            if engine is None or submission.profile.is_external:
+                await self._runner.watch_external(conversation, live)
+            else:
+                await self._runner.run(conversation, live, engine, submission.profile)
+        finally:
+            conversation.pins -= 1
+            self._turns_in_flight -= 1
+
+    async def read_turn(
+        self,
+        conversation_id: str,
+        turn_id: str,
+        *,
+        view: View,
+        tenant: str | None,
+        wait_s: float | None = None,
+    ) -> dict[str, Json]:
+        """Return the turn, its message as committed at ``seq``, and its open blocks.
+
+        Args:
+            conversation_id: Where it belongs.
+            turn_id: Which.
+            view: For whom.
+            tenant: Whose conversation it must be.
+            wait_s: Return only when the turn is over, or after so many seconds.
+
+        Raises:
+            RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``.
+        """
+        async with self._registry.using(conversation_id, tenant) as conversation:
+            await self._runner.settle_orphans(conversation)
+            row = await reading.load_turn_row(self.store, conversation, turn_id)
+            live = conversation.turns.get(row.id)
+            if wait_s is not None and live is not None:
+                with anyio.move_on_after(min(wait_s, self.settings.wait_s_max)):
+                    await live.ended.wait()
+            if conversation.is_gone:
+                raise conversation_not_found()
+            return await reading.read_turn(self.store, conversation, turn_id, view)
+
+    async def list_turns(
+        self, conversation_id: str, *, cursor: str | None, limit: int, tenant: str | None
+    ) -> dict[str, Json]:
+        """Return a page of turns, newest first.
+
+        Raises:
+            RemoteProtocolError: ``conversation_not_found``.
+            StoreError: ``invalid_cursor``.
+        """
+        async with self._registry.using(conversation_id, tenant) as conversation:
+            await self._runner.settle_orphans(conversation)
+            page = await self.store.list_turns(
+                conversation_id, cursor=cursor, limit=self._limit(limit)
+            )
+            rows = [row for row in page.items if isinstance(row, TurnRow)]
+            return list_shape([turn_shape(row) for row in rows], page.next_cursor)
+
+    async def cancel_turn(
+        self, conversation_id: str, turn_id: str, tenant: str | None
+    ) -> dict[str, Json]:
+        """End a turn as cancelled and return it; its end is committed by then.
+
+        Raises:
+            RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``, ``turn_terminal``.
+        """
+        async with self._registry.using(conversation_id, tenant) as conversation:
+            row = await reading.load_turn_row(self.store, conversation, turn_id)
+            live = conversation.turns.get(row.id)
+            if live is None or not await self._runner.cancel(conversation, live):
+                raise RemoteProtocolError("turn_terminal", "the turn is over")
+            self._reach("acknowledge.before")
+            return turn_shape(live.row)
+
+    async def resume_turn(
+        self, conversation_id: str, turn_id: str, body: Json, tenant: str | None
+    ) -> dict[str, Json]:
+        """Answer a suspended turn and return it; the first answer wins.
+
+        Args:
+            conversation_id: Where it belongs.
+            turn_id: Which.
+            body: ``{request_id, answer}``.
+            tenant: Whose conversation it must be.
+
+        Raises:
+            RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``, ``turn_terminal``,
+                ``turn_not_suspended``, ``request_mismatch``, and the codes of the body.
+        """
+        read = read_resume_body(body)
+        async with self._registry.using(conversation_id, tenant) as conversation:
+            row = await reading.load_turn_row(self.store, conversation, turn_id)
+            live = conversation.turns.get(row.id)
+            if live is None:
+                raise RemoteProtocolError("turn_terminal", "the turn is over")
+            await self._runner.resume(conversation, live, read)
+            self._reach("acknowledge.before")
+            return turn_shape(live.row)
+
+    async def post_events(  # noqa: PLR0913 - path, header, body, query and caller
+        self,
+        conversation_id: str,
+        turn_id: str,
+        *,
+        epoch: int | None,
+        chunks: AsyncIterator[bytes],
+        tenant: str | None,
+        convert: bool = False,
+    ) -> AsyncGenerator[dict[str, Json], None]:
+        """Append the events of an outside producer; yield one acknowledgement a commit.
+
+        Args:
+            conversation_id: Where the turn belongs.
+            turn_id: A turn of an outside engine.
+            epoch: ``Blockwire-Epoch`` as the submit named it; None for the one in force.
+            chunks: NDJSON as it arrives, cut anywhere; a line may carry ``producer_seq``.
+            tenant: Whose conversation it must be.
+            convert: Whether keys are converted (``?keys=convert``).
+
+        Yields:
+            ``{producer_seq, seq}``: everything up to them is durable. Before a refusal, that of
+            the lines before the refused one.
+
+        Raises:
+            RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``,
+                ``turn_not_external``, ``epoch_fenced``, ``turn_terminal``, ``producer_gap``,
+                ``turn_mismatch``, ``event_not_allowed``, ``limit_exceeded``, the codes of
+                :func:`~blockwire.content.decode_event` and :func:`~blockwire.content.advance`.
+            StoreError: Repeat what was not acknowledged.
+        """
+        async with self._registry.using(conversation_id, tenant) as conversation:
+            row = await reading.load_turn_row(self.store, conversation, turn_id)
+            if not self._is_external(row.engine):
+                raise RemoteProtocolError("turn_not_external", "an engine of ours runs the turn")
+            check_epoch(row, epoch)
+            live = conversation.turns.get(turn_id)
+            decode = line_decoder(convert=convert)
+            upload = None
+            if live is not None:
+                upload = Upload(
+                    conversation,
+                    live,
+                    epoch=epoch,
+                    ids=self._ids,
+                    settings=self.settings,
+                    redact=self._redact,
+                    decode=decode,
+                )
+            is_known = False
+            async for lines in split_lines(
+                chunks,
+                line_bytes_max=self.settings.event_bytes_max,
+                lines_max=self.settings.batch_events_max,
+            ):
+                taken = (
+                    await upload.commit(lines)
+                    if upload is not None
+                    else repeat_after_end(row, lines, decode)
+                )
+                if taken.acknowledgement is not None:
+                    is_known = True
+                    self._reach("acknowledge.before")
+                    yield taken.acknowledgement
+                    self._reach("acknowledge.after")
+                if taken.refusal is not None:
+                    raise taken.refusal
+            if upload is None and not is_known:
+                raise turn_terminal()

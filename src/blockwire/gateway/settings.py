@@ -1,0 +1,80 @@
+"""The bounds and choices of a gateway, each with its unit.
+
+Spec: docs/spec/gateway/limits.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+__all__ = ["EXTERNAL_ENGINE", "EngineProfile", "GatewaySettings"]
+
+EXTERNAL_ENGINE: Final = "external"
+"""The engine that is always there: an outside producer posts the events of its turns."""
+
+
+class EngineProfile(Struct, frozen=True, kw_only=True):
+    """What is known of a configured engine without running it.
+
+    Attributes:
+        model: Default model, named in ``turn.started`` when the submit names none.
+        provider: Named in ``turn.started``.
+        system: System prompt of turns whose conversation has none.
+        is_external: An outside producer posts the events; nothing runs here.
+    """
+
+    model: str | None = None
+    provider: str | None = None
+    system: str | None = None
+    is_external: bool = False
+
+
+class GatewaySettings(Struct, frozen=True, kw_only=True):
+    """What a gateway allows. A refusal by one of these bounds says ``limit_exceeded``.
+
+    Attributes:
+        engine_default: Engine of a submit that names none; None takes the first configured one,
+            else ``external``.
+        body_bytes_max: One request body, also of a message or a submit.
+        event_bytes_max: One NDJSON line of an outside producer.
+        request_bytes_max: Messages of one engine request; older turns are left out beyond it.
+        turn_bytes_max: Events of one turn of an outside producer, encoded.
+        turns_in_flight_max: Turns that are running, of all conversations.
+        conversations_cached_max: Idle conversations kept in memory.
+        page_items_max: Items of one list page.
+        page_bytes_max: JSON bytes of one page of messages or events.
+        snapshot_messages_max: Finished messages of one snapshot.
+        snapshot_bytes_max: JSON bytes of the finished messages of one snapshot.
+        wait_s_max: Longest ``wait=S``.
+        batch_events_max: Events of one commit, and events an engine may be ahead of its commits.
+        external_idle_s: An outside producer that is silent for longer has its turn ended.
+        store_retries_max: Attempts to store the end of a turn when the store fails; after them
+            the next request for the conversation tries again.
+        store_retry_first_s: Pause before the first such attempt; it doubles.
+        store_retry_pause_s_max: Longest such pause.
+        stop_s_max: How long a stop waits for running turns to be ended in the store.
+    """
+
+    engine_default: str | None = None
+    body_bytes_max: int = 1_048_576
+    event_bytes_max: int = 1_048_576
+    request_bytes_max: int = 4_194_304
+    turn_bytes_max: int = 67_108_864
+    turns_in_flight_max: int = 10_000
+    conversations_cached_max: int = 4_096
+    page_items_max: int = 200
+    page_bytes_max: int = 1_048_576
+    snapshot_messages_max: int = 50
+    snapshot_bytes_max: int = 65_536
+    wait_s_max: float = 300.0
+    batch_events_max: int = 1_024
+    external_idle_s: float = 3_600.0
+    store_retries_max: int = 10
+    store_retry_first_s: float = 0.05
+    store_retry_pause_s_max: float = 5.0
+    stop_s_max: float = 10.0
+
+    def __post_init__(self) -> None:
+        assert self.body_bytes_max <= self.request_bytes_max, "a question must fit its request"

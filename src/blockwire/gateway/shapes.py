@@ -1,0 +1,89 @@
+"""Rows as the JSON that routes answer with.
+
+Spec: docs/spec/gateway/routes.md, "Shapes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from blockwire.content import TurnState, View, visible_block
+from blockwire.jsontext import Json
+from blockwire.ports import ConversationRow, TurnRow
+
+__all__ = ["conversation_shape", "list_shape", "open_block_ids", "snapshot_turn", "turn_shape"]
+
+
+def _set(shape: dict[str, Json], members: Mapping[str, Json]) -> dict[str, Json]:
+    shape.update({name: value for name, value in members.items() if value is not None})
+    return shape
+
+
+def conversation_shape(
+    row: ConversationRow, *, head_seq: int, running_turn_id: str | None
+) -> dict[str, Json]:
+    """Return a conversation; ``running_turn_id`` is there while a turn is not over."""
+    shape: dict[str, Json] = {
+        "id": row.id,
+        "tags": list(row.tags),
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "head_seq": head_seq,
+    }
+    return _set(
+        shape,
+        {"title": row.title, "metadata": row.metadata, "running_turn_id": running_turn_id},
+    )
+
+
+def turn_shape(row: TurnRow) -> dict[str, Json]:
+    """Return a turn without its message; all that a store holds is durable."""
+    shape: dict[str, Json] = {
+        "id": row.id,
+        "conversation_id": row.conversation_id,
+        "status": row.status,
+        "engine": row.engine,
+        "created_at": row.created_at,
+        "request_message_id": row.request_message_id,
+        "message_id": row.id,
+        "seq": row.last_seq,
+        "durable": True,
+    }
+    return _set(
+        shape,
+        {
+            "model": row.model,
+            "provider": row.provider,
+            "started_at": row.started_at,
+            "completed_at": row.completed_at,
+            "usage": row.usage,
+            "error": row.error,
+            "finish_reason": row.finish_reason,
+            "reason": row.reason,
+            "request": row.request,
+        },
+    )
+
+
+def snapshot_turn(row: TurnRow, state: TurnState | None) -> dict[str, Json]:
+    """Return a turn of a snapshot: what a reducer needs to hold the state of one who saw it all."""
+    shape = turn_shape(row)
+    error_code = state.ended.get("error_code") if state is not None else None
+    if error_code is None and row.error is not None:
+        error_code = row.error["code"]
+    return _set(shape, {"error_code": error_code})
+
+
+def open_block_ids(turn: TurnState, view: View) -> list[str]:
+    """Return the ids of the blocks of ``turn`` that may still change and that ``view`` sees."""
+    return [
+        block.id
+        for block in turn.open_blocks
+        if view == "owner" or visible_block(view, block.block) is not None
+    ]
+
+
+def list_shape(items: Iterable[Mapping[str, Json]], next_cursor: str | None) -> dict[str, Json]:
+    """Return one page of a list."""
+    return {"items": cast("list[Json]", list(items)), "next_cursor": next_cursor}

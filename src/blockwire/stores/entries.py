@@ -25,6 +25,7 @@ __all__ = [
     "frame_count",
     "frames_after",
     "frames_up_to",
+    "last_number",
     "split_frames",
     "stamp",
     "stamp_all",
@@ -156,21 +157,23 @@ def frames_up_to(frames: bytes, seq: int) -> bytes:
     return frames[: _start_above(frames, seq)]
 
 
-def first_frames(frames: bytes, bytes_max: int) -> tuple[bytes, int]:
-    """Return the first joined frames, of at most ``bytes_max`` bytes, and the last one's number.
+def first_frames(frames: bytes, bytes_max: int, *, at_least_one: bool) -> bytes:
+    """Return the first joined frames, whole ones, of at most ``bytes_max`` bytes.
 
-    One frame comes also when it is larger. ``frames`` holds at least one.
+    With ``at_least_one`` the first frame comes also when it is larger.
     """
     end = frames.rfind(_FRAME_END, 0, max(bytes_max, 0))
     if end < 0:
+        if not at_least_one or not frames:
+            return b""
         end = frames.index(_FRAME_END)
-    taken = frames[: end + len(_FRAME_END)]
-    return taken, _seq_at(taken, _last_start(taken))
+    return frames[: end + len(_FRAME_END)]
 
 
-def _last_start(frames: bytes) -> int:
+def last_number(frames: bytes) -> int:
+    """Return the number of the last of the joined frames; there is at least one."""
     before = frames.rfind(_FRAME_END, 0, len(frames) - len(_FRAME_END))
-    return 0 if before < 0 else before + len(_FRAME_END)
+    return _seq_at(frames, 0 if before < 0 else before + len(_FRAME_END))
 
 
 def _start_above(frames: bytes, seq: int) -> int:

@@ -140,7 +140,7 @@ class MemoryStore:
         )
         rows = [row for row in rows if place is None or (row.created_at, row.id) < place]
         items = rows[:limit]
-        more = len(rows) > limit
+        more = len(rows) > limit > 0
         return Page(items, encode_cursor(items[-1].created_at, items[-1].id) if more else None)
 
     async def delete_conversation(self, conversation_id: str) -> bool:

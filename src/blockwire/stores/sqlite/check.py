@@ -1,0 +1,152 @@
+"""Whether a store is sound: the file, its keys, and every conversation against its log.
+
+Spec: docs/spec/gateway/persistence.md, "Integrity". Only reads, also beside a running gateway; holds
+one conversation's running turns and one row of the log at a time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from blockwire.errors import BlockwireError
+from blockwire.ports import CheckProblem, ConversationRow
+from blockwire.stores.entries import split_frames
+from blockwire.stores.sqlite.errors import map_errors, to_store_error
+from blockwire.stores.sqlite.queries import SQL
+from blockwire.stores.sqlite.reader import list_turns, load_message, snapshot
+from blockwire.stores.sqlite.schema import check_version, connect_reader
+from blockwire.stores.verify import check_conversation
+
+__all__ = ["check_connection", "check_store"]
+
+# Problems that are reported; a store with more is broken anyway.
+_PROBLEMS_MAX: Final = 1000
+
+_TURNS_PER_PAGE: Final = 500
+
+
+def check_store(path: Path) -> Sequence[CheckProblem]:
+    """Return what is wrong with the store at ``path``; it is not opened for writing.
+
+    Blocks; call it in a thread.
+
+    Raises:
+        StoreError: ``store_unavailable`` if there is no such file, ``store_foreign``,
+            ``store_too_new``, ``store_corrupt`` if it is no database at all.
+    """
+    with map_errors():
+        connection = connect_reader(path)
+        try:
+            check_version(connection)
+            return check_connection(connection)
+        finally:
+            connection.close()
+
+
+def check_connection(connection: sqlite3.Connection) -> Sequence[CheckProblem]:
+    """Return what is wrong with the store, as of one commit."""
+    with snapshot(connection):
+        return list(islice(_problems(connection), _PROBLEMS_MAX))
+
+
+def _problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
+    yield from _file_problems(connection)
+    number = -1
+    while True:
+        try:
+            row = connection.execute(SQL["check_conversations"], {"no": number}).fetchone()
+        except sqlite3.Error as error:
+            yield _unreadable("conversations", error)
+            return
+        if row is None:
+            return
+        number = row[0]
+        try:
+            yield from _conversation_problems(connection, row)
+        except (sqlite3.Error, BlockwireError) as error:
+            yield _unreadable(row[1], error)
+
+
+def _unreadable(where: str, error: Exception) -> CheckProblem:
+    mapped = to_store_error(error)
+    return CheckProblem(where, mapped.code, mapped.detail)
+
+
+def _file_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
+    try:
+        for (sentence,) in connection.execute("PRAGMA integrity_check"):
+            if sentence != "ok":
+                yield CheckProblem("file", "store_corrupt", sentence)
+        for table, row_number, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+            yield CheckProblem(
+                table, "foreign_key", f"row {row_number} belongs to nothing in {parent}"
+            )
+    except sqlite3.Error as error:
+        yield _unreadable("file", error)
+
+
+def _conversation_problems(
+    connection: sqlite3.Connection, row: Sequence[Any]
+) -> Sequence[CheckProblem]:
+    number, conversation_id, created_at, updated_at, head_seq, public_head_seq = row
+    if head_seq is None:
+        return [CheckProblem(conversation_id, "head_missing", "the conversation has no head")]
+    (message_count,) = connection.execute(
+        SQL["count_messages"], {"conversation_no": number}
+    ).fetchone()
+    problems: list[CheckProblem] = []
+    problems += check_conversation(
+        ConversationRow(
+            id=conversation_id,
+            created_at=created_at,
+            updated_at=updated_at,
+            head_seq=head_seq,
+            public_head_seq=public_head_seq,
+        ),
+        _entries(connection, number, conversation_id, problems),
+        turns=_turns(connection, conversation_id),
+        message_count=message_count,
+        find_message=lambda message_id: load_message(connection, conversation_id, message_id),
+    )
+    return problems
+
+
+def _entries(
+    connection: sqlite3.Connection,
+    number: int,
+    conversation_id: str,
+    problems: list[CheckProblem],
+) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield owner and public frame of every entry."""
+    end = 0
+    keys = {"conversation_no": number, "after": 0, "limit": -1}
+    for last_seq, first_seq, owner, public in connection.execute(SQL["read_log_rows"], keys):
+        frames = list(split_frames(owner))
+        if first_seq != end + 1 or len(frames) != last_seq - first_seq + 1:
+            detail = f"the log has a gap or a hole between {end} and {last_seq}"
+            problems.append(CheckProblem(conversation_id, "log_gap", detail))
+        end = last_seq
+        if public is None:
+            yield from ((frame, frame) for frame in frames)
+        else:
+            yield from _paired(frames, public)
+
+
+def _paired(frames: list[bytes], public: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    by_id = {frame.partition(b"\n")[0]: frame for frame in split_frames(public)}
+    for frame in frames:
+        yield frame, by_id.get(frame.partition(b"\n")[0])
+
+
+def _turns(connection: sqlite3.Connection, conversation_id: str) -> Iterator[Any]:
+    cursor = None
+    while True:
+        page = list_turns(connection, conversation_id, cursor, _TURNS_PER_PAGE)
+        yield from page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            return

@@ -1,0 +1,347 @@
+"""What one transaction of the writer has done so far, and what it still has to write.
+
+Spec: docs/spec/gateway/persistence.md. Lives in the writer's thread.
+
+Heads and turns are cached across transactions, which is sound because one process owns the store
+and all changes pass through here; whatever breaks a transaction empties the caches. A request is
+checked before its first statement, so a refused one leaves nothing to undo. Log rows and heads are
+collected and written at the end, one row a conversation however many requests it had.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from blockwire.content import TURN_TERMINAL_STATUSES
+from blockwire.errors import StoreError
+from blockwire.jsontext import encode_json
+from blockwire.ports import Append, Appended, ConversationRow, Entry, Faults, MessageRow, TurnRow
+from blockwire.stores.changes import (
+    check_new_messages,
+    check_turn,
+    conversation_not_found,
+    finished_rows,
+    numbered_turn,
+)
+from blockwire.stores.entries import stamp_all
+from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, Joined, join_rows
+from blockwire.stores.sqlite.queries import SQL
+from blockwire.stores.sqlite.rows import (
+    conversation_from_row,
+    conversation_parameters,
+    turn_from_row,
+    turn_parameters,
+)
+
+__all__ = ["Ledger"]
+
+# A row of the log is read whole, so it is bounded: bytes of frames, unless one is larger.
+_ROW_BYTES_MAX: Final = 256 * 1024
+
+# Heads and turns that are cached; some hundred bytes each. Beyond, all are dropped and read again.
+_CACHED_COUNT_MAX: Final = 20_000
+
+# Conversations whose rows wait to be joined, after a restart.
+_LOOSE_LOADED_MAX: Final = 1000
+
+
+class _Head:
+    """The head of one conversation as of the open transaction."""
+
+    __slots__ = (
+        "conversation_no",
+        "joined_seq",
+        "loose_row_count",
+        "pending",
+        "public_seq",
+        "seq",
+        "updated_at",
+    )
+
+    def __init__(self, row: Sequence[int]) -> None:
+        self.conversation_no = row[0]
+        self.seq = row[1]
+        self.public_seq = row[2]
+        self.updated_at = row[3]
+        self.joined_seq = row[4]
+        self.loose_row_count = row[5]
+        self.pending: list[Entry] = []
+
+
+class Ledger:
+    """Performs requests on the writer's connection, inside the transaction that is open there.
+
+    Attributes:
+        due: Conversations whose rows should be joined, in the order in which they became due.
+        has_deleted: Whether a conversation was deleted and may still be in the WAL.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, faults: Faults | None = None) -> None:
+        self._connection = connection
+        self._faults = faults
+        self._heads: dict[str, _Head] = {}
+        self._turns: dict[tuple[str, str], TurnRow] = {}
+        self._touched: dict[str, _Head] = {}
+        self._advanced: dict[tuple[int, str], tuple[int, int]] = {}
+        self.has_deleted = False
+        rows = connection.execute(SQL["list_loose"], {"limit": _LOOSE_LOADED_MAX})
+        self.due: dict[str, None] = dict.fromkeys(conversation_id for (conversation_id,) in rows)
+
+    def forget(self) -> None:
+        """Drop everything that is not in the file: the transaction was rolled back."""
+        self._heads.clear()
+        self._turns.clear()
+        self._touched.clear()
+        self._advanced.clear()
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        touched, self._touched = self._touched, {}
+        log_rows: list[tuple[int, int, int, bytes, bytes | None]] = []
+        head_rows = []
+        for conversation_id, head in touched.items():
+            entries, head.pending = head.pending, []
+            before = len(log_rows)
+            _extend_log_rows(log_rows, head.conversation_no, entries)
+            head.loose_row_count += len(log_rows) - before
+            if head.loose_row_count >= LOOSE_ROWS_MAX:
+                self.due.setdefault(conversation_id)
+            head_rows.append(_head_row(head))
+        if log_rows:
+            self._connection.executemany(SQL["insert_log"], log_rows)
+        if head_rows:
+            self._connection.executemany(SQL["save_head"], head_rows)
+        if self._advanced:
+            advanced, self._advanced = self._advanced, {}
+            rows = [(*numbers, *key) for key, numbers in advanced.items()]
+            self._connection.executemany(SQL["advance_turn"], rows)
+        if len(self._heads) > _CACHED_COUNT_MAX or len(self._turns) > _CACHED_COUNT_MAX:
+            self.forget()
+
+    # appends ------------------------------------------------------------------------------
+    def append(self, change: Append) -> Appended:
+        """Number ``change`` and collect it; the port says what is refused."""
+        head = self._heads.get(change.conversation_id) or self._load_head(change.conversation_id)
+        if change.turn is None and not change.finished:
+            entries = self._stamp(head, change)
+            self._grow(head, change, entries)
+            return Appended(entries, None)
+        stored = self._checked_turn(head, change)
+        entries = self._stamp(head, change)
+        turn = None if change.turn is None else numbered_turn(change.turn, stored, entries)
+        messages = finished_rows(
+            change,
+            turn,
+            entries,
+            head_seq=head.seq + len(entries),
+            find_turn=lambda turn_id: self._find_turn(change.conversation_id, turn_id),
+        )
+        message_rows = self._checked_messages(head, messages)
+        # From here on nothing is refused.
+        if turn is not None:
+            self._save_turn(head, turn, stored)
+        if message_rows:
+            self._connection.executemany(SQL["insert_message"], message_rows)
+        self._grow(head, change, entries)
+        return Appended(entries, turn)
+
+    def _load_head(self, conversation_id: str) -> _Head:
+        row = self._connection.execute(SQL["load_head"], {"id": conversation_id}).fetchone()
+        if row is None:
+            raise conversation_not_found()
+        head = self._heads[conversation_id] = _Head(row)
+        return head
+
+    def _stamp(self, head: _Head, change: Append) -> list[Entry]:
+        if self._faults is not None:
+            self._faults.reach("encode.before")
+        entries = stamp_all(
+            change.drafts,
+            change.conversation_id,
+            head_seq=head.seq,
+            public_head_seq=head.public_seq,
+            ts=change.ts,
+        )
+        if self._faults is not None:
+            self._faults.reach("encode.after")
+        return entries
+
+    def _grow(self, head: _Head, change: Append, entries: list[Entry]) -> None:
+        head.pending += entries
+        head.seq += len(entries)
+        for entry in reversed(entries):
+            if entry.public_frame is not None:
+                head.public_seq = entry.seq
+                break
+        head.updated_at = max(head.updated_at, change.ts)
+        self._touched[change.conversation_id] = head
+        turn = change.turn
+        if (
+            turn is not None
+            and turn.status in TURN_TERMINAL_STATUSES
+            and head.loose_row_count >= LOOSE_ROWS_AT_END
+        ):
+            self.due.setdefault(change.conversation_id)
+
+    def _find_turn(self, conversation_id: str, turn_id: str) -> TurnRow | None:
+        turn = self._turns.get((conversation_id, turn_id))
+        if turn is not None:
+            return turn
+        keys = {"conversation_id": conversation_id, "id": turn_id}
+        row = self._connection.execute(SQL["load_turn"], keys).fetchone()
+        if row is None:
+            return None
+        turn = self._turns[conversation_id, turn_id] = turn_from_row(row)
+        return turn
+
+    def _checked_turn(self, head: _Head, change: Append) -> TurnRow | None:
+        """Return the turn that ``change`` replaces, if any, after refusing what must be."""
+        turn = change.turn
+        if turn is None:
+            return None
+        stored = self._find_turn(change.conversation_id, turn.id)
+        key = turn.idempotency_key
+        key_owner = None
+        if key is not None and (stored is None or stored.idempotency_key != key):
+            keys = {"conversation_no": head.conversation_no, "key": key}
+            row = self._connection.execute(SQL["find_key_owner"], keys).fetchone()
+            key_owner = None if row is None else row[0]
+        check_turn(change, stored, key_owner)
+        return stored
+
+    def _checked_messages(
+        self, head: _Head, messages: Sequence[MessageRow]
+    ) -> list[tuple[int, str, int, int, int, bytes]]:
+        def exists(message_id: str) -> bool:
+            keys = {"conversation_no": head.conversation_no, "id": message_id}
+            return self._connection.execute(SQL["has_message"], keys).fetchone() is not None
+
+        check_new_messages(messages, exists)
+        rows = []
+        for row in messages:
+            data = encode_json(row.message)
+            message_id = str(row.message["id"])
+            rows.append(
+                (
+                    head.conversation_no,
+                    message_id,
+                    row.created_seq,
+                    row.finished_seq,
+                    len(data),
+                    data,
+                )
+            )
+        return rows
+
+    def _save_turn(self, head: _Head, turn: TurnRow, stored: TurnRow | None) -> None:
+        key = (head.conversation_no, turn.id)
+        if stored is None:
+            parameters = turn_parameters(turn, head.conversation_no)
+            self._connection.execute(SQL["insert_turn"], parameters)
+        elif turn == msgspec.structs.replace(
+            stored, last_seq=turn.last_seq, producer_seq=turn.producer_seq
+        ):
+            self._advanced[key] = (turn.last_seq, turn.producer_seq)
+        else:
+            self._advanced.pop(key, None)
+            parameters = turn_parameters(turn, head.conversation_no)
+            self._connection.execute(SQL["replace_turn"], parameters)
+        self._turns[turn.conversation_id, turn.id] = turn
+
+    # conversations ------------------------------------------------------------------------
+    def create_conversation(self, row: ConversationRow) -> None:
+        """Insert ``row``, with an empty log."""
+        parameters = conversation_parameters(row)
+        if self._connection.execute(SQL["load_head"], {"id": row.id}).fetchone() is not None:
+            raise StoreError("conversation_exists", "a conversation with this id exists")
+        self._connection.execute(SQL["insert_conversation"], parameters)
+        self._connection.execute(SQL["insert_head"], parameters)
+
+    def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
+        """Replace what a caller may change; return the row as stored, or None."""
+        parameters = conversation_parameters(row)
+        self.flush()
+        self._heads.pop(row.id, None)
+        self._connection.execute(SQL["update_conversation"], parameters)
+        self._connection.execute(SQL["touch_conversation"], parameters)
+        stored = self._connection.execute(SQL["load_conversation"], {"id": row.id}).fetchone()
+        return None if stored is None else conversation_from_row(stored)
+
+    def delete_conversation(self, conversation_id: str) -> bool:
+        """Remove the conversation and all that belongs to it; return whether it existed."""
+        self.flush()
+        self.due.pop(conversation_id, None)
+        self._heads.pop(conversation_id, None)
+        for key in [key for key in self._turns if key[0] == conversation_id]:
+            del self._turns[key]
+        keys = {"id": conversation_id}
+        existed = self._connection.execute(SQL["delete_conversation"], keys).rowcount > 0
+        self.has_deleted = self.has_deleted or existed
+        return existed
+
+    def ping(self) -> None:
+        """Change something, so that the commit is a real one."""
+        self._connection.execute(SQL["ping"])
+
+    # joining ------------------------------------------------------------------------------
+    def join(self, conversation_id: str) -> Joined:
+        """Join loose rows of the log of one conversation; the open transaction is its own."""
+        try:
+            head = self._heads.get(conversation_id) or self._load_head(conversation_id)
+        except StoreError:
+            return Joined(0, 0, 0, is_all=True)
+        joined = join_rows(self._connection, head.conversation_no, head.joined_seq)
+        head.joined_seq = joined.joined_seq
+        head.loose_row_count += joined.rows_after - joined.rows_before
+        self._connection.execute(SQL["save_head"], _head_row(head))
+        return joined
+
+
+def _head_row(head: _Head) -> tuple[int, ...]:
+    return (
+        head.seq,
+        head.public_seq,
+        head.updated_at,
+        head.joined_seq,
+        head.loose_row_count,
+        head.conversation_no,
+    )
+
+
+def _extend_log_rows(
+    rows: list[tuple[int, int, int, bytes, bytes | None]],
+    conversation_no: int,
+    entries: Sequence[Entry],
+) -> None:
+    start = 0
+    size_bytes = 0
+    for index, entry in enumerate(entries):
+        size_bytes += len(entry.owner_frame)
+        if size_bytes > _ROW_BYTES_MAX and index > start:
+            rows.append(_log_row(conversation_no, entries[start:index]))
+            start, size_bytes = index, len(entry.owner_frame)
+    if start < len(entries):
+        rows.append(_log_row(conversation_no, entries[start:] if start else entries))
+
+
+def _log_row(conversation_no: int, entries: Sequence[Entry]) -> tuple[int, int, int, bytes, Any]:
+    first, last = entries[0], entries[-1]
+    if first is last:
+        owner, public = first.owner_frame, first.public_frame
+        return conversation_no, first.seq, first.seq, owner, _stored_public(owner, public)
+    owner = b"".join([entry.owner_frame for entry in entries])
+    if all(entry.public_frame is entry.owner_frame for entry in entries):
+        return conversation_no, last.seq, first.seq, owner, None
+    public = b"".join([entry.public_frame or b"" for entry in entries])
+    return conversation_no, last.seq, first.seq, owner, public
+
+
+def _stored_public(owner: bytes, public: bytes | None) -> bytes | None:
+    """Return NULL where both views get the same, nothing at all where the event is withheld."""
+    if public is None:
+        return b""
+    return None if public is owner else public

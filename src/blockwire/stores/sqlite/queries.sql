@@ -1,0 +1,191 @@
+-- Every statement of the SQLite store. A name between dashes starts one; queries.py reads them.
+
+-- insert_conversation --
+INSERT INTO conversations (id, created_at, title, tags, tenant, system, metadata)
+VALUES (:id, :created_at, :title, :tags, :tenant, :system, :metadata);
+
+-- insert_head --
+-- Of the conversation that was inserted just now.
+INSERT INTO heads (conversation_no, updated_at)
+VALUES ((SELECT no FROM conversations WHERE id = :id), :updated_at);
+
+-- load_conversation --
+SELECT c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq, c.title, c.tags, c.tenant,
+       c.system, c.metadata
+FROM conversations c JOIN heads h ON h.conversation_no = c.no
+WHERE c.id = :id;
+
+-- update_conversation --
+UPDATE conversations SET title = :title, tags = :tags, system = :system, metadata = :metadata
+WHERE id = :id;
+
+-- touch_conversation --
+UPDATE heads SET updated_at = max(updated_at, :updated_at)
+WHERE conversation_no = (SELECT no FROM conversations WHERE id = :id);
+
+-- list_conversations --
+SELECT c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq, c.title, c.tags, c.tenant,
+       c.system, c.metadata
+FROM conversations c JOIN heads h ON h.conversation_no = c.no
+WHERE (c.created_at, c.id) < (:created_at, :id)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT :limit;
+
+-- list_conversations_of_tenant --
+SELECT c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq, c.title, c.tags, c.tenant,
+       c.system, c.metadata
+FROM conversations c JOIN heads h ON h.conversation_no = c.no
+WHERE c.tenant = :tenant AND (c.created_at, c.id) < (:created_at, :id)
+ORDER BY c.created_at DESC, c.id DESC
+LIMIT :limit;
+
+-- delete_conversation --
+-- Log, turns, messages and head go with it (ON DELETE CASCADE).
+DELETE FROM conversations WHERE id = :id;
+
+-- load_head --
+SELECT h.conversation_no, h.head_seq, h.public_head_seq, h.updated_at, h.joined_seq,
+       h.loose_row_count
+FROM conversations c JOIN heads h ON h.conversation_no = c.no
+WHERE c.id = :id;
+
+-- save_head --
+UPDATE heads
+SET head_seq = ?, public_head_seq = ?, updated_at = ?, joined_seq = ?, loose_row_count = ?
+WHERE conversation_no = ?;
+
+-- insert_log --
+INSERT INTO log (conversation_no, last_seq, first_seq, owner, public) VALUES (?, ?, ?, ?, ?);
+
+-- read_log_owner --
+SELECT last_seq, first_seq, owner, 0 FROM log
+WHERE conversation_no = :conversation_no AND last_seq > :after
+ORDER BY last_seq;
+
+-- read_log_public --
+SELECT last_seq, first_seq, coalesce(public, owner), public IS NOT NULL FROM log
+WHERE conversation_no = :conversation_no AND last_seq > :after
+ORDER BY last_seq;
+
+-- read_log_rows --
+SELECT last_seq, first_seq, owner, public FROM log
+WHERE conversation_no = :conversation_no AND last_seq > :after
+ORDER BY last_seq
+LIMIT :limit;
+
+-- list_loose --
+SELECT c.id FROM heads h JOIN conversations c ON c.no = h.conversation_no
+WHERE h.loose_row_count >= 64
+LIMIT :limit;
+
+-- delete_joined --
+DELETE FROM log
+WHERE conversation_no = :conversation_no AND last_seq >= :first_row AND last_seq < :last_row;
+
+-- extend_joined --
+UPDATE log SET first_seq = :first_seq, owner = :owner, public = :public
+WHERE conversation_no = :conversation_no AND last_seq = :last_seq;
+
+-- insert_turn --
+INSERT INTO turns (conversation_no, id, status, engine, created_at, request_message_id, started_at,
+                   completed_at, model, provider, usage, error, finish_reason, reason, first_seq,
+                   last_seq, idempotency_key, body_hash, epoch, producer_seq, request, options)
+VALUES (:conversation_no, :id, :status, :engine, :created_at, :request_message_id, :started_at,
+        :completed_at, :model, :provider, :usage, :error, :finish_reason, :reason, :first_seq,
+        :last_seq, :idempotency_key, :body_hash, :epoch, :producer_seq, :request, :options);
+
+-- replace_turn --
+UPDATE turns
+SET status = :status, engine = :engine, created_at = :created_at,
+    request_message_id = :request_message_id, started_at = :started_at,
+    completed_at = :completed_at, model = :model, provider = :provider, usage = :usage,
+    error = :error, finish_reason = :finish_reason, reason = :reason, first_seq = :first_seq,
+    last_seq = :last_seq, idempotency_key = :idempotency_key, body_hash = :body_hash,
+    epoch = :epoch, producer_seq = :producer_seq, request = :request, options = :options
+WHERE conversation_no = :conversation_no AND id = :id;
+
+-- advance_turn --
+-- What nearly every append changes.
+UPDATE turns SET last_seq = ?, producer_seq = ? WHERE conversation_no = ? AND id = ?;
+
+-- load_turn --
+SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
+       t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
+       t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
+       t.request, t.options
+FROM conversations c JOIN turns t ON t.conversation_no = c.no
+WHERE c.id = :conversation_id AND t.id = :id;
+
+-- find_turn_by_key --
+SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
+       t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
+       t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
+       t.request, t.options
+FROM conversations c JOIN turns t ON t.conversation_no = c.no
+WHERE c.id = :conversation_id AND t.idempotency_key = :key;
+
+-- find_key_owner --
+SELECT id FROM turns WHERE conversation_no = :conversation_no AND idempotency_key = :key;
+
+-- list_turns --
+SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
+       t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
+       t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
+       t.request, t.options, t.no
+FROM conversations c JOIN turns t ON t.conversation_no = c.no
+WHERE c.id = :conversation_id AND t.no < :before
+ORDER BY t.no DESC
+LIMIT :limit;
+
+-- list_unfinished_turns --
+SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
+       t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
+       t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
+       t.request, t.options
+FROM turns t JOIN conversations c ON c.no = t.conversation_no
+WHERE t.status IN ('running', 'suspended')
+ORDER BY t.no;
+
+-- insert_message --
+INSERT INTO messages (conversation_no, id, created_seq, finished_seq, message_bytes, message)
+VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT));
+
+-- has_message --
+SELECT 1 FROM messages WHERE conversation_no = :conversation_no AND id = :id;
+
+-- load_message --
+SELECT CAST(m.message AS BLOB), m.created_seq, m.finished_seq
+FROM conversations c JOIN messages m ON m.conversation_no = c.no
+WHERE c.id = :conversation_id AND m.id = :id;
+
+-- size_messages_before --
+-- What a page of messages would hold: their sizes, without reading them.
+SELECT m.no, m.message_bytes
+FROM conversations c JOIN messages m ON m.conversation_no = c.no
+WHERE c.id = :conversation_id AND m.created_seq < :before AND m.finished_seq <= :up_to
+ORDER BY m.created_seq DESC
+LIMIT :limit;
+
+-- size_messages_after --
+SELECT m.no, m.message_bytes
+FROM conversations c JOIN messages m ON m.conversation_no = c.no
+WHERE c.id = :conversation_id AND m.created_seq > :after AND m.created_seq < :before
+      AND m.finished_seq <= :up_to
+ORDER BY m.created_seq
+LIMIT :limit;
+
+-- read_message --
+SELECT CAST(message AS BLOB), created_seq, finished_seq FROM messages WHERE no = :no;
+
+-- ping --
+UPDATE pings SET count = count + 1;
+
+-- check_conversations --
+SELECT c.no, c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq
+FROM conversations c LEFT JOIN heads h ON h.conversation_no = c.no
+WHERE c.no > :no
+ORDER BY c.no
+LIMIT 1;
+
+-- count_messages --
+SELECT count(*) FROM messages WHERE conversation_no = :conversation_no;

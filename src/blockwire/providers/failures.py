@@ -1,0 +1,157 @@
+"""What a provider says about a failure, in our words: a code, a sentence, whether to try again.
+
+Spec: docs/spec/providers.md, "Failures".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from blockwire.errors import RemoteProtocolError
+from blockwire.jsontext import Json, decode_json
+from blockwire.providers.members import clean_name, text_of
+
+__all__ = ["ProviderFailure", "decode_http_error", "failure_of"]
+
+# Unicode scalars of a provider's message that reach a block; it may quote a whole request.
+MESSAGE_CHARS_MAX: Final = 2000
+
+# Bytes of an HTTP error body that are looked at.
+BODY_BYTES_MAX: Final = 65_536
+
+# Codes of ours for what has as many names as there are providers. Other codes of a provider stay
+# what they are (``insufficient_quota``, ``tool_use_failed``), in lower case.
+_OUR_CODES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "engine_overloaded_error": "provider_overloaded",
+        "overloaded": "provider_overloaded",
+        "overloaded_error": "provider_overloaded",
+        "insufficient_system_resource": "provider_overloaded",
+        "service_unavailable": "provider_unavailable",
+        "unavailable": "provider_unavailable",
+    }
+)
+_OUR_CODES_OF_STATUS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        401: "authentication_error",
+        402: "insufficient_quota",
+        403: "permission_error",
+        404: "not_found_error",
+        408: "provider_timeout",
+        413: "request_too_large",
+        429: "rate_limit_exceeded",
+        500: "provider_unavailable",
+        502: "provider_unavailable",
+        503: "provider_unavailable",
+        504: "provider_timeout",
+        529: "provider_overloaded",
+    }
+)
+_RETRYABLE: Final = frozenset(
+    {
+        "aborted",
+        "api_error",
+        "deadline_exceeded",
+        "internal",
+        "internal_error",
+        "internal_server_error",
+        "network_error",
+        "provider_overloaded",
+        "provider_timeout",
+        "provider_unavailable",
+        "rate_limit_error",
+        "rate_limit_exceeded",
+        "resource_exhausted",
+        "server_error",
+        "timeout",
+        "timeout_error",
+        "vector_store_timeout",
+    }
+)
+_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
+_NO_MESSAGE: Final = "The provider reported an error and did not say more."
+
+
+class ProviderFailure(Struct, frozen=True, kw_only=True):
+    """A failure as an error block tells it.
+
+    Attributes:
+        code: Snake case: ours where we have one, else the provider's own.
+        message: The provider's sentence, not redacted yet.
+        retryable: Whether the same request may work later.
+        provider_code: The provider's own code as it came, a string or a number.
+    """
+
+    code: str
+    message: str
+    retryable: bool = False
+    provider_code: str | int | None = None
+
+
+def failure_of(error: Json, *, status: int | None = None) -> ProviderFailure:
+    """Return what an ``error`` member or an error event means.
+
+    Args:
+        error: A string, or an object with any of ``code``, ``type``, ``status``, ``message``.
+        status: HTTP status of the response, where it was not 200.
+    """
+    record: Mapping[str, Json] = error if isinstance(error, dict) else {"message": error}
+    own_codes = [record.get(name) for name in ("code", "status", "type")]
+    words = [code for code in own_codes if isinstance(code, str) and code.strip()]
+    numbers = [
+        number
+        for number in (*own_codes, record.get("status_code"), status)
+        if type(number) is int or (isinstance(number, str) and number.isdecimal())
+    ]
+    number = int(str(numbers[0])[:4]) if numbers else None
+    code = next(filter(None, map(_our_code, words)), None)
+    by_status = _OUR_CODES_OF_STATUS.get(number or 0)
+    # A word that says nothing ("error", "invalid_request_error") must not hide a telling status.
+    if code is None or (code == "error" and by_status is not None):
+        code = by_status or "provider_error"
+    own = words[0] if words else number
+    return ProviderFailure(
+        code=code,
+        message=_message_of(record),
+        retryable=code in _RETRYABLE
+        or (code == "provider_error" and number is not None and number >= 500),
+        provider_code=clean_name(own) if isinstance(own, str) else own,
+    )
+
+
+def _our_code(word: str) -> str | None:
+    code = word.strip().lower().replace("-", "_").replace(" ", "_")
+    return _OUR_CODES.get(code, code) if _CODE.match(code) else None
+
+
+def _message_of(record: Mapping[str, Json]) -> str:
+    for name in ("message", "detail", "error", "msg"):
+        message = text_of(record, name).strip()
+        if message:
+            return message[:MESSAGE_CHARS_MAX]
+    return _NO_MESSAGE
+
+
+def decode_http_error(status: int, body: bytes) -> ProviderFailure:
+    """Return what a response with an error status means.
+
+    Args:
+        status: HTTP status, 400 or more.
+        body: Whatever came with it, JSON or not; only its beginning counts.
+    """
+    try:
+        value = decode_json(body[:BODY_BYTES_MAX])
+    except RemoteProtocolError:
+        value = None
+    # Gemini wraps the error of a stream in an array.
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if not isinstance(value, dict):
+        return failure_of(f"The provider answered with HTTP status {status}.", status=status)
+    error = value.get("error")
+    return failure_of(value if error is None else error, status=status)

@@ -1,0 +1,278 @@
+"""OpenAI Responses, streamed, resumed, and as compatible servers send it.
+
+Spec: docs/spec/providers.md, "OpenAI Responses"; docs/spec/interop.md, D2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from blockwire.jsontext import Json, member_source
+from blockwire.providers.answer import Answer, Ending
+from blockwire.providers.decoder import Chunk, StreamDecoder
+from blockwire.providers.failures import failure_of
+from blockwire.providers.framing import EventStream
+from blockwire.providers.members import (
+    add_counts,
+    clean_name,
+    count_of,
+    record_of,
+    records_of,
+    text_of,
+)
+from blockwire.providers.parts import TextPart
+from blockwire.providers.responses_items import PartKind, ResponseItem
+
+__all__ = ["OpenAIResponsesDecoder"]
+
+# Event -> kind of the part, member with the text, member with the index of the part.
+_DELTAS: Final[Mapping[str, tuple[PartKind, str]]] = MappingProxyType(
+    {
+        "response.output_text.delta": ("output_text", "content_index"),
+        "response.refusal.delta": ("refusal", "content_index"),
+        "response.reasoning_text.delta": ("reasoning_text", "content_index"),
+        "response.reasoning_summary_text.delta": ("summary_text", "summary_index"),
+    }
+)
+_WHOLES: Final[Mapping[str, tuple[PartKind, str, str]]] = MappingProxyType(
+    {
+        "response.output_text.done": ("output_text", "content_index", "text"),
+        "response.refusal.done": ("refusal", "content_index", "refusal"),
+        "response.reasoning_text.done": ("reasoning_text", "content_index", "text"),
+        "response.reasoning_summary_text.done": ("summary_text", "summary_index", "text"),
+    }
+)
+# Type of the item whose first event was lost -> by the beginning of the events that it has.
+_ITEM_TYPES: Final[Mapping[PartKind, str]] = MappingProxyType(
+    {
+        "output_text": "message",
+        "refusal": "message",
+        "reasoning_text": "reasoning",
+        "summary_text": "reasoning",
+    }
+)
+_ARGUMENT_DELTAS: Final = frozenset(
+    {
+        "response.function_call_arguments.delta",
+        "response.custom_tool_call_input.delta",
+        "response.mcp_call_arguments.delta",
+    }
+)
+_ARGUMENT_WHOLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "response.function_call_arguments.done": "arguments",
+        "response.custom_tool_call_input.done": "input",
+    }
+)
+_INCOMPLETE: Final[Mapping[str, Ending]] = MappingProxyType(
+    {
+        "max_output_tokens": "length",
+        "max_tokens": "length",
+        "content_filter": "content_filter",
+    }
+)
+_USAGE: Final[Mapping[str, str | tuple[str, str]]] = MappingProxyType(
+    {
+        "input_tokens": "input_tokens",
+        "output_tokens": "output_tokens",
+        "cached_input_tokens": ("input_tokens_details", "cached_tokens"),
+        "reasoning_tokens": ("output_tokens_details", "reasoning_tokens"),
+    }
+)
+
+
+class OpenAIResponsesDecoder(StreamDecoder):
+    """Reads the events of one response; items are joined by index, since ids may rotate."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(EventStream(), answer)
+        self._items: list[ResponseItem] = []
+        self._by_index: dict[int, ResponseItem] = {}
+        self._numbers = _SequenceNumbers()
+        self._events: Final[Mapping[str, Callable[[Chunk], None]]] = {
+            **dict.fromkeys(_DELTAS, self._take_delta),
+            **dict.fromkeys(_WHOLES, self._take_whole),
+            **dict.fromkeys(_ARGUMENT_DELTAS, self._take_arguments),
+            **dict.fromkeys(_ARGUMENT_WHOLES, self._take_whole_arguments),
+            "response.created": self._take_response,
+            "response.queued": self._take_response,
+            "response.in_progress": self._take_response,
+            "response.output_item.added": self._add_item,
+            "response.output_item.done": self._finish_item,
+            "response.output_text.annotation.added": self._take_annotation,
+            "response.completed": self._take_end,
+            "response.incomplete": self._take_end,
+            "response.failed": self._take_end,
+            "response.cancelled": self._take_end,
+            "error": self._take_error,
+        }
+
+    @property
+    def sequence_number(self) -> int | None:
+        """Number of the last event: a new connection asks for those after it."""
+        return self._numbers.last
+
+    def _receive(self, chunk: Chunk) -> None:
+        name = text_of(chunk.value, "type") or chunk.name
+        if text_of(chunk.value, "object") == "response":
+            # A server that does not stream answers with the whole response.
+            self._end_with(chunk.value, chunk.source)
+            return
+        if not self._numbers.is_new(count_of(chunk.value, "sequence_number"), name):
+            return
+        event = self._events.get(name)
+        if event is not None:
+            event(chunk)
+        elif "error" in chunk.value:
+            self._take_error(chunk)
+
+    def _take_response(self, chunk: Chunk) -> None:
+        self._set_model(text_of(record_of(chunk.value, "response"), "model"))
+
+    def _index_of(self, chunk: Chunk) -> int:
+        index = count_of(chunk.value, "output_index")
+        # Some servers leave the index out: then it is the item that came last.
+        return max(self._by_index, default=0) if index is None else index
+
+    def _add_item(self, chunk: Chunk) -> None:
+        item = record_of(chunk.value, "item")
+        index = count_of(chunk.value, "output_index")
+        if index is None:
+            index = max(self._by_index, default=-1) + 1
+        known = self._by_index.get(index)
+        if known is None or not _is_same(known, item):
+            self._new_item(index, item)
+
+    def _new_item(self, index: int, item: dict[str, Json]) -> ResponseItem:
+        new = ResponseItem(self._answer, item)
+        self._items.append(new)
+        self._by_index[index] = new
+        return new
+
+    def _item_of(self, chunk: Chunk, item_type: str) -> ResponseItem:
+        index = self._index_of(chunk)
+        return self._by_index.get(index) or self._new_item(index, {"type": item_type})
+
+    def _part_of(self, chunk: Chunk, kind: PartKind, index_member: str) -> TextPart:
+        item = self._item_of(chunk, _ITEM_TYPES[kind])
+        return item.part(kind, count_of(chunk.value, index_member) or 0)
+
+    def _take_delta(self, chunk: Chunk) -> None:
+        kind, index_member = _DELTAS[text_of(chunk.value, "type") or chunk.name]
+        delta = text_of(chunk.value, "delta")
+        if delta:
+            self._part_of(chunk, kind, index_member).append(delta)
+
+    def _take_whole(self, chunk: Chunk) -> None:
+        kind, index_member, member = _WHOLES[text_of(chunk.value, "type") or chunk.name]
+        whole = text_of(chunk.value, member)
+        if whole:
+            self._part_of(chunk, kind, index_member).repair(whole)
+
+    def _take_arguments(self, chunk: Chunk) -> None:
+        call = self._item_of(chunk, "").call
+        if call is not None:
+            call.add_arguments(text_of(chunk.value, "delta"))
+
+    def _take_whole_arguments(self, chunk: Chunk) -> None:
+        call = self._item_of(chunk, "").call
+        member = _ARGUMENT_WHOLES[text_of(chunk.value, "type") or chunk.name]
+        whole = chunk.value.get(member)
+        if call is not None and isinstance(whole, str):
+            call.set_arguments(whole)
+            call.end_arguments()
+
+    def _take_annotation(self, chunk: Chunk) -> None:
+        item = self._item_of(chunk, "message")
+        item.add_annotation(
+            count_of(chunk.value, "content_index") or 0, chunk.value.get("annotation")
+        )
+
+    def _finish_item(self, chunk: Chunk) -> None:
+        item = record_of(chunk.value, "item")
+        index = self._index_of(chunk)
+        known = self._by_index.get(index)
+        if known is None or known.item_type != text_of(item, "type"):
+            known = self._new_item(index, item)
+        known.finish(item, member_source(chunk.source, ["item"]) or b"")
+
+    def _take_end(self, chunk: Chunk) -> None:
+        response = record_of(chunk.value, "response")
+        word = (text_of(chunk.value, "type") or chunk.name).removeprefix("response.")
+        source = member_source(chunk.source, ["response"]) or b""
+        self._end_with({"status": word, **response}, source)
+
+    def _end_with(self, response: dict[str, Json], source: bytes) -> None:
+        self._set_model(text_of(response, "model"))
+        add_counts(self._answer.usage, record_of(response, "usage"), _USAGE)
+        status = text_of(response, "status")
+        if status == "failed" or response.get("error") is not None:
+            self._answer.fail(failure_of(response.get("error")))
+            return
+        if status == "cancelled":
+            self._answer.finish("cancelled")
+            return
+        self._repair_items(response, source)
+        if status == "incomplete":
+            reason = text_of(record_of(response, "incomplete_details"), "reason")
+            ending = _INCOMPLETE.get(reason, "unknown")
+            self._answer.finish(ending, provider_code=clean_name(reason))
+        elif status == "completed":
+            self._answer.finish("stop")
+        else:
+            self._answer.truncate()
+
+    def _repair_items(self, response: dict[str, Json], source: bytes) -> None:
+        """Add what was lost on the way, where the final list is one of the items that were seen.
+
+        Positions in the list are not the indexes of the events (indexes may be left out), so the
+        two are compared in order.
+        """
+        final = records_of(response, "output")
+        seen = [self._by_index[index] for index in sorted(self._by_index)]
+        if not self._items:
+            seen = [self._new_item(index, item) for index, item in final]
+        if [item.item_type for item in seen] == [text_of(item, "type") for _, item in final]:
+            for known, (index, item) in zip(seen, final, strict=True):
+                known.finish(item, member_source(source, ["output", index]) or b"")
+
+    def _take_error(self, chunk: Chunk) -> None:
+        error = chunk.value.get("error")
+        self._answer.fail(failure_of(error if isinstance(error, dict) else chunk.value))
+
+
+class _SequenceNumbers:
+    """Tells which events are new when a response is read again from an earlier one.
+
+    Attributes:
+        last: Number of the last new event.
+    """
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        self._last_name = ""
+        self._are_trusted = True
+
+    def is_new(self, number: int | None, name: str) -> bool:
+        """Return whether to take the event; without a number it always is new."""
+        if number is None or not self._are_trusted:
+            return True
+        if number == self.last and name != self._last_name:
+            # Two events share a number: this server does not count.
+            self._are_trusted = False
+            self.last = None
+            return True
+        if self.last is not None and number <= self.last:
+            return False
+        self.last = number
+        self._last_name = name
+        return True
+
+
+def _is_same(known: ResponseItem, item: dict[str, Json]) -> bool:
+    """Return whether an item that begins at the index of ``known`` is the same one, told twice."""
+    if known.item_type != text_of(item, "type"):
+        return False
+    return known.call_id == text_of(item, "call_id") and not (known.is_done and not known.call_id)

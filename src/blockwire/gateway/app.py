@@ -1,0 +1,257 @@
+"""The ASGI application: what every request passes, in this order, and the table of routes.
+
+Spec: docs/spec/gateway/routes.md, docs/spec/gateway/auth.md.
+
+Site, protocol version, route, method, caller, scope, rate, parameters; then the handler. Paths are
+matched by Starlette's compiled routes; answers are written here, so that errors and headers are the
+same everywhere and a stream has nothing of a framework between itself and the server.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Final
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.routing import compile_path
+
+from blockwire.errors import BlockwireError, RemoteProtocolError
+from blockwire.gateway.auth import Auth, Caller
+from blockwire.gateway.call import (
+    PROTOCOL,
+    Answer,
+    Call,
+    PeerGoneError,
+    Receive,
+    Scope,
+    Send,
+    Surface,
+    base_headers,
+    read_query,
+)
+from blockwire.gateway.http_errors import error_body, internal_error, retry_after_s, status_of
+from blockwire.gateway.hub import Hub
+from blockwire.gateway.limits import HttpSettings, Limits
+from blockwire.gateway.openapi import openapi_document, schema_document, wire_schemas
+from blockwire.gateway.operation import Operation
+from blockwire.gateway.routes import OPERATIONS
+from blockwire.gateway.service import GatewayService
+from blockwire.gateway.settings import GatewaySettings
+from blockwire.jsontext import Json, encode_json
+from blockwire.ports import Clock
+
+__all__ = ["GatewayApp", "create_app"]
+
+NOBODY: Final = Caller("nobody", frozenset())
+"""Whoever calls a route that asks for no token."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+def create_app(  # noqa: PLR0913 - what a gateway is made of
+    service: GatewayService,
+    settings: GatewaySettings,
+    auth: Auth,
+    *,
+    clock: Clock,
+    http: HttpSettings | None = None,
+    schemas: Mapping[str, Json] = MappingProxyType({}),
+) -> GatewayApp:
+    """Return the application.
+
+    Args:
+        service: What the gateway can do; started and stopped by the caller.
+        settings: Bounds of the service.
+        auth: Who may call.
+        clock: For rates and heartbeats.
+        http: Bounds of the HTTP surface.
+        schemas: JSON Schemas by name to publish, besides those of the routes.
+    """
+    http = http if http is not None else HttpSettings()
+    hub = Hub(service.bus, clock, tick_ms=http.tick_ms, heartbeat_s=http.heartbeat_s)
+    surface = Surface(
+        service=service,
+        settings=settings,
+        http=http,
+        auth=auth,
+        hub=hub,
+        limits=Limits(http, clock),
+        documents=_documents(wire_schemas(schemas)),
+        stopping=anyio.Event(),
+    )
+    return GatewayApp(surface, OPERATIONS)
+
+
+def _documents(schemas: Mapping[str, Json]) -> dict[str, bytes]:
+    documents = {"openapi": encode_json(openapi_document(OPERATIONS, schemas))}
+    for name in schemas:
+        documents[f"schema:{name}"] = encode_json(schema_document(name, schemas))
+    return documents
+
+
+class GatewayApp:
+    """ASGI 3: ``http`` and ``lifespan``.
+
+    Attributes:
+        surface: What requests share.
+    """
+
+    def __init__(self, surface: Surface, operations: Iterable[Operation]) -> None:
+        self.surface = surface
+        paths: dict[str, dict[str, Operation]] = {}
+        for operation in operations:
+            paths.setdefault(operation.path, {})[operation.method] = operation
+        self._fixed = {path: methods for path, methods in paths.items() if "{" not in path}
+        self._patterns = [
+            (compile_path(path)[0], methods) for path, methods in paths.items() if "{" in path
+        ]
+
+    def start(self) -> None:
+        """Begin to listen to the bus. Needs a running loop; the lifespan does it, too."""
+        self.surface.hub.start()
+
+    def stop(self) -> None:
+        """End every stream with its cursor intact, and every wait. Harmless when repeated."""
+        self.surface.stopping.set()
+        self.surface.hub.stop()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection scope."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        assert scope["type"] == "http", "the server offers nothing else"
+        try:
+            answer = await self._answer(scope, receive, send)
+        except PeerGoneError:
+            return
+        if answer is not None:
+            await _send_answer(scope, send, answer)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        self.start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> Answer | None:
+        call: Call | None = None
+        try:
+            operation, call = self._let_in(scope, receive, send)
+            answer = await operation.handler(call)
+        except BlockwireError as error:
+            refused = error
+        except PeerGoneError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the last door: nothing of it may get out
+            _log.error("a handler failed", exc_info=error)
+            refused = internal_error()
+        else:
+            if answer is not None and answer.has_etag:
+                return _revalidated(answer, call.headers.getlist("if-none-match"))
+            return answer
+        if status_of(refused) >= 500:
+            _log.error("refused: %s", refused.code, exc_info=refused.__cause__)
+        if call is not None and call.has_started:
+            # Too late for a status; the peer sees a stream that was cut, and its cursor is good.
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return None
+        return _refusal(refused)
+
+    def _let_in(self, scope: Scope, receive: Receive, send: Send) -> tuple[Operation, Call]:
+        """Return what was called, and the call, once nothing speaks against it.
+
+        Raises:
+            BlockwireError: What does.
+        """
+        surface = self.surface
+        headers = Headers(scope=scope)
+        surface.auth.check_site(headers.getlist("host"), headers.getlist("origin"))
+        version = headers.get("blockwire-protocol", PROTOCOL)
+        if version != PROTOCOL:
+            raise RemoteProtocolError(
+                "protocol_mismatch",
+                f"the client speaks version {version[:32]!a}, this gateway version {PROTOCOL}",
+            )
+        operation, path = self._find(scope["path"], scope["method"])
+        caller = NOBODY
+        if operation.scope is not None:
+            caller = surface.auth.identify(headers.getlist("authorization"))
+            surface.limits.count_request(caller.name)
+            caller.require(operation.scope)
+        query = read_query(
+            scope["query_string"], operation.query_names, bytes_max=surface.http.query_bytes_max
+        )
+        call = Call(surface, caller, scope, path=path, query=query, receive=receive, send=send)
+        return operation, call
+
+    def _find(self, path: str, method: str) -> tuple[Operation, Mapping[str, str]]:
+        methods, parameters = self._match(path)
+        operation = methods.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            raise MethodError(methods)
+        return operation, parameters
+
+    def _match(self, path: str) -> tuple[Mapping[str, Operation], Mapping[str, str]]:
+        methods = self._fixed.get(path)
+        if methods is not None:
+            return methods, {}
+        for pattern, candidates in self._patterns:
+            match = pattern.match(path)
+            if match:
+                return candidates, match.groupdict()
+        raise RemoteProtocolError("not_found", "no such route; see /openapi.json")
+
+
+class MethodError(RemoteProtocolError):
+    """The route has other methods.
+
+    Attributes:
+        allowed: Value of ``Allow``.
+    """
+
+    def __init__(self, methods: Mapping[str, Operation]) -> None:
+        names = [*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"]
+        self.allowed = ", ".join(names)
+        super().__init__("method_not_allowed", f"this route takes {self.allowed}")
+
+
+def _refusal(error: BlockwireError) -> Answer:
+    headers: list[tuple[str, str]] = []
+    if isinstance(error, MethodError):
+        headers.append(("allow", error.allowed))
+    wait_s = retry_after_s(error)
+    if wait_s is not None:
+        headers.append(("retry-after", str(wait_s)))
+    status = status_of(error)
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers.append(("www-authenticate", "Bearer"))
+    return Answer(status=status, body=encode_json(error_body(error)), headers=tuple(headers))
+
+
+def _revalidated(answer: Answer, if_none_match: list[str]) -> Answer:
+    """Return the answer with its tag, or 304 when the peer has it already."""
+    headers = (*answer.headers, ("etag", answer.etag), ("cache-control", "no-cache"))
+    tags = {tag.strip().removeprefix("W/") for line in if_none_match for tag in line.split(",")}
+    if answer.status == HTTPStatus.OK and tags & {answer.etag, "*"}:
+        return Answer(status=304, headers=headers)
+    return Answer(
+        status=answer.status, body=answer.body, media_type=answer.media_type, headers=headers
+    )
+
+
+async def _send_answer(scope: Scope, send: Send, answer: Answer) -> None:
+    headers = base_headers()
+    headers += [(name.encode(), value.encode()) for name, value in answer.headers]
+    if answer.status not in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:
+        headers.append((b"content-type", answer.media_type.encode()))
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+    body = b"" if scope["method"] == "HEAD" else answer.body
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,353 @@
+"""One request on its way to a handler, and the answer on its way back.
+
+Spec: docs/spec/gateway/routes.md.
+
+Bodies are read piece by piece and refused before they cost memory; they are strict JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import parse_qsl
+
+import anyio
+from msgspec import Struct
+from starlette.datastructures import Headers
+
+from blockwire.content import View, convert_record
+from blockwire.errors import BlockwireError, RemoteProtocolError
+from blockwire.gateway.auth import Auth, Caller
+from blockwire.gateway.hub import Hub
+from blockwire.gateway.limits import HttpSettings, Limits
+from blockwire.gateway.service import GatewayService
+from blockwire.gateway.settings import GatewaySettings
+from blockwire.jsontext import Json, decode_json, encode_json
+
+__all__ = ["PROTOCOL", "Answer", "Call", "PeerGoneError", "Surface", "base_headers",
+           "json_answer"]  # fmt: skip
+
+PROTOCOL: Final = "1"
+"""Version of what gateway and client speak: ``Blockwire-Protocol``."""
+
+PAGE_ITEMS: Final = 50
+"""Items of a page where nothing else is asked for."""
+
+JSON_TYPES: Final = frozenset({"application/json"})
+NDJSON_TYPES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
+
+_NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,15})\Z")
+_SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?\Z")
+_UTF8: Final = frozenset({"utf-8", "utf8"})
+_T = TypeVar("_T")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class PeerGoneError(Exception):
+    """The peer left before its request was complete; nobody waits for an answer."""
+
+
+class Surface(NamedTuple):
+    """What all requests share."""
+
+    service: GatewayService
+    settings: GatewaySettings
+    http: HttpSettings
+    auth: Auth
+    hub: Hub
+    limits: Limits
+    documents: Mapping[str, bytes]
+    stopping: anyio.Event
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """A whole answer. ``has_etag`` lets it be revalidated by ``If-None-Match``."""
+
+    status: int = 200
+    body: bytes = b""
+    media_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
+    has_etag: bool = False
+
+    @property
+    def etag(self) -> str:
+        """The strong entity tag of the body."""
+        return f'"{hashlib.blake2b(self.body, digest_size=16).hexdigest()}"'
+
+
+def json_answer(
+    value: Json, *, status: int = 200, has_etag: bool = False, **headers: str
+) -> Answer:
+    """Return an answer with a JSON body; ``headers`` name theirs with ``_`` for ``-``."""
+    pairs = tuple((name.replace("_", "-"), text) for name, text in headers.items())
+    return Answer(status=status, body=encode_json(value), headers=pairs, has_etag=has_etag)
+
+
+def base_headers() -> list[tuple[bytes, bytes]]:
+    """Return the headers of every answer."""
+    return [
+        (b"blockwire-protocol", PROTOCOL.encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+    ]
+
+
+class Call:
+    """A request that was let in.
+
+    Attributes:
+        surface: What all requests share.
+        caller: Who asks.
+        path: Parameters of the path.
+        query: Parameters of the query, each known and given once.
+        headers: Of the request.
+        send: ASGI's; for handlers that answer piece by piece.
+        receive: ASGI's.
+        has_started: A handler that answers piece by piece has begun to.
+    """
+
+    __slots__ = (
+        "caller",
+        "has_started",
+        "headers",
+        "method",
+        "path",
+        "query",
+        "receive",
+        "send",
+        "surface",
+    )
+
+    def __init__(  # noqa: PLR0913 - what a request consists of
+        self,
+        surface: Surface,
+        caller: Caller,
+        scope: Scope,
+        *,
+        path: Mapping[str, str],
+        query: Mapping[str, str],
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self.surface = surface
+        self.caller = caller
+        self.method: str = scope["method"]
+        self.headers = Headers(scope=scope)
+        self.path = path
+        self.query = query
+        self.receive = receive
+        self.send = send
+        self.has_started = False
+
+    async def start(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        """Begin an answer of status 200 that is then sent piece by piece."""
+        self.has_started = True
+        every = [*base_headers(), *headers]
+        await self.send({"type": "http.response.start", "status": 200, "headers": every})
+
+    @property
+    def service(self) -> GatewayService:
+        """What the gateway can do."""
+        return self.surface.service
+
+    @property
+    def conversation_id(self) -> str:
+        """The conversation that the path names."""
+        return self.path["conversation_id"]
+
+    @property
+    def turn_id(self) -> str:
+        """The turn that the path names."""
+        return self.path["turn_id"]
+
+    @property
+    def tenant(self) -> str | None:
+        """Whose conversations the caller sees."""
+        return self.caller.tenant
+
+    def view(self) -> View:
+        """Return the view asked for, or the one that the caller has."""
+        return self.caller.view(self.query.get("view"))
+
+    # parameters ---------------------------------------------------------------------------
+    def number(self, name: str, *, default: int, low: int, high: int) -> int:
+        """Return an integer parameter within its bounds.
+
+        Raises:
+            RemoteProtocolError: ``invalid_parameter``.
+        """
+        text = self.query.get(name)
+        if text is None:
+            return default
+        if not _NUMBER.match(text) or not low <= int(text) <= high:
+            raise RemoteProtocolError("invalid_parameter", f"{name} is from {low} to {high}")
+        return int(text)
+
+    def limit(self) -> int:
+        """Return how many items a page may have."""
+        high = self.surface.settings.page_items_max
+        return self.number("limit", default=min(PAGE_ITEMS, high), low=1, high=high)
+
+    def flag(self, name: str) -> bool:
+        """Return whether a parameter is 1; it may be 0, too."""
+        if self.query.get(name, "0") not in {"0", "1"}:
+            raise RemoteProtocolError("invalid_parameter", f"{name} is 0 or 1")
+        return self.query.get(name) == "1"
+
+    def choice(self, name: str, *choices: str) -> str | None:
+        """Return a parameter that is one of ``choices``, or None without it."""
+        text = self.query.get(name)
+        if text is not None and text not in choices:
+            raise RemoteProtocolError("invalid_parameter", f"{name} is {' or '.join(choices)}")
+        return text
+
+    def wait_s(self) -> float | None:
+        """Return ``wait`` in seconds, at most the longest that is allowed; None without it."""
+        text = self.query.get("wait")
+        if text is None:
+            return None
+        if not _SECONDS.match(text):
+            raise RemoteProtocolError("invalid_parameter", "wait is a number of seconds")
+        return min(float(text), self.surface.settings.wait_s_max)
+
+    def converts_keys(self) -> bool:
+        """Return whether keys that break the rule are to be converted instead of refused."""
+        return self.choice("keys", "refuse", "convert") == "convert"
+
+    # body ---------------------------------------------------------------------------------
+    def check_media_type(self, allowed: frozenset[str]) -> None:
+        """Check that the body is what it should be.
+
+        Raises:
+            RemoteProtocolError: ``unsupported_media_type``, ``unsupported_encoding``.
+        """
+        media_type, _, parameters = self.headers.get("content-type", "").partition(";")
+        if media_type.strip().lower() not in allowed:
+            raise RemoteProtocolError(
+                "unsupported_media_type", f"the body is sent as {' or '.join(sorted(allowed))}"
+            )
+        name, _, value = parameters.strip().partition("=")
+        if name.lower() == "charset" and value.strip('" ').lower() not in _UTF8:
+            raise RemoteProtocolError("unsupported_media_type", "JSON is UTF-8")
+        if self.headers.get("content-encoding", "identity").lower() != "identity":
+            raise RemoteProtocolError("unsupported_encoding", "the body is sent as it is")
+
+    async def chunks(self, *, bytes_max: int = 0) -> AsyncGenerator[bytes, None]:
+        """Yield the body as it arrives.
+
+        Args:
+            bytes_max: Refuse what is larger, before it is read where the peer says how large it
+                is; 0 for no bound.
+
+        Raises:
+            RemoteProtocolError: ``body_too_large``.
+            PeerGoneError: Before the end of the body.
+        """
+        announced = self.headers.get("content-length", "0")
+        size_bytes = 0
+        if bytes_max and announced.isdecimal() and int(announced) > bytes_max:
+            raise _too_large(bytes_max)
+        more = True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise PeerGoneError
+            chunk: bytes = message.get("body", b"")
+            more = message.get("more_body", False)
+            size_bytes += len(chunk)
+            if bytes_max and size_bytes > bytes_max:
+                raise _too_large(bytes_max)
+            if chunk:
+                yield chunk
+
+    async def json_body(self, *, default: Json = None) -> Json:
+        """Return the JSON body, its keys converted where ``keys=convert`` asks for it.
+
+        Args:
+            default: Value of an empty body; None refuses one.
+
+        Raises:
+            RemoteProtocolError: ``body_too_large``, ``unsupported_media_type``,
+                ``unsupported_encoding``, and the codes of the strict decoder.
+        """
+        pieces = [
+            piece async for piece in self.chunks(bytes_max=self.surface.settings.body_bytes_max)
+        ]
+        data = b"".join(pieces)
+        if not data and default is not None:
+            return default
+        self.check_media_type(JSON_TYPES)
+        return convert_record(data) if self.converts_keys() else decode_json(data)
+
+    async def no_body(self) -> None:
+        """Read a body that should say nothing: empty, or an empty object."""
+        if await self.json_body(default={}) != {}:
+            raise RemoteProtocolError("unknown_field", "this request has no body", pointer="")
+
+    # waiting ------------------------------------------------------------------------------
+    async def while_here(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what ``work`` returns; give it up when the peer leaves or the gateway stops.
+
+        Raises:
+            PeerGoneError: Nobody waits any more.
+            RemoteProtocolError: ``gateway_stopping``.
+        """
+        failure: BlockwireError | PeerGoneError | None = None
+        results: list[_T] = []
+
+        async def watch(until: Callable[[], Awaitable[None]], error: Exception) -> None:
+            nonlocal failure
+            await until()
+            assert isinstance(error, BlockwireError | PeerGoneError), "only these are given"
+            failure = error
+            group.cancel_scope.cancel()
+
+        stopping = RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch, self._until_gone, PeerGoneError())
+            group.start_soon(watch, self.surface.stopping.wait, stopping)
+            try:
+                results.append(await work())
+            except BlockwireError as error:
+                failure = error
+            group.cancel_scope.cancel()
+        if results:
+            return results[0]
+        assert failure is not None, "without a result there is a reason"
+        raise failure
+
+    async def _until_gone(self) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
+
+def read_query(query_string: bytes, known: frozenset[str], *, bytes_max: int) -> dict[str, str]:
+    """Return the parameters of a query.
+
+    Raises:
+        RemoteProtocolError: ``query_too_large``, ``invalid_parameter``, ``unknown_parameter``.
+    """
+    if len(query_string) > bytes_max:
+        raise RemoteProtocolError("query_too_large", f"a query has at most {bytes_max} bytes")
+    try:
+        pairs = parse_qsl(query_string.decode("ascii"), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise RemoteProtocolError("invalid_parameter", "the query is not UTF-8") from None
+    query: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise RemoteProtocolError("unknown_parameter", f"parameters here: {names}")
+        if name in query:
+            raise RemoteProtocolError("invalid_parameter", f"{name} is given twice")
+        query[name] = value
+    return query
+
+
+def _too_large(bytes_max: int) -> RemoteProtocolError:
+    return RemoteProtocolError("body_too_large", f"a body has at most {bytes_max} bytes")

@@ -1,0 +1,167 @@
+"""The OpenAPI 3.1 document, made of the table that the router is made of.
+
+Spec: docs/spec/gateway/routes.md. A route that is not in the document cannot be reached, and the
+other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, cast
+
+from blockwire import __version__
+from blockwire.gateway.call import PROTOCOL
+from blockwire.gateway.http_errors import STATUS_BY_CODE
+from blockwire.gateway.operation import Operation, Parameter, Response, path_parameters
+from blockwire.gateway.wire_schemas import WIRE_SCHEMAS
+from blockwire.jsontext import Json
+
+__all__ = ["openapi_document", "schema_document", "wire_schemas"]
+
+_REF: Final = "#/components/schemas/"
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+_DESCRIPTION: Final = (
+    "Conversations with agents as content blocks: submit a turn, read its answer live or whole. "
+    "Errors are `{error: {code, message, retryable, pointer?}}`; switch on `code`. Every answer "
+    f"carries `Blockwire-Protocol: {PROTOCOL}`; a request that names another is refused."
+)
+
+
+def wire_schemas(more: Mapping[str, Json]) -> dict[str, Json]:
+    """Return every schema of the document by name; those in ``more`` say it better."""
+    return {**{name: cast("Json", schema) for name, schema in WIRE_SCHEMAS.items()}, **more}
+
+
+def openapi_document(
+    operations: Iterable[Operation], schemas: Mapping[str, Json]
+) -> dict[str, Json]:
+    """Return the document of these operations."""
+    paths: dict[str, dict[str, Json]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": _DIALECT,
+        "info": {"title": "blockwire", "version": __version__, "description": _DESCRIPTION},
+        "servers": [{"url": "/"}],
+        "paths": cast("dict[str, Json]", paths),
+        "components": {
+            "schemas": dict(schemas),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def schema_document(name: str, schemas: Mapping[str, Json]) -> dict[str, Json]:
+    """Return one schema as a document of its own, references included."""
+    schema = cast("dict[str, Json]", schemas[name])
+    references = sorted(_references(schema, schemas))
+    document: dict[str, Json] = {"$schema": _DIALECT, **_moved(schema)}
+    if references:
+        own = cast("dict[str, Json]", document.get("$defs", {}))
+        moved = {other: _moved(cast("dict[str, Json]", schemas[other])) for other in references}
+        document["$defs"] = {**own, **moved}
+    return document
+
+
+def _references(value: Json, schemas: Mapping[str, Json]) -> set[str]:
+    found: set[str] = set()
+    pending: list[Json] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list):
+            pending += item
+        elif isinstance(item, dict):
+            reference = item.get("$ref")
+            name = reference.removeprefix(_REF) if isinstance(reference, str) else ""
+            if name in schemas and name not in found:
+                found.add(name)
+                pending.append(schemas[name])
+            pending += item.values()
+    return found
+
+
+def _moved(schema: dict[str, Json]) -> dict[str, Json]:
+    return cast("dict[str, Json]", _move(schema))
+
+
+def _move(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_move(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _move(item) for name, item in value.items()}
+    if isinstance(value, str) and value.startswith(_REF):
+        return "#/$defs/" + value.removeprefix(_REF)
+    return value
+
+
+def _operation(operation: Operation) -> dict[str, Json]:
+    description: dict[str, Json] = {
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": [
+            *(_path_parameter(name) for name in path_parameters(operation.path)),
+            *(_parameter(parameter) for parameter in operation.parameters),
+        ],
+        "responses": _responses(operation),
+        "security": [{"token": []}, {}] if operation.scope else [{}],
+    }
+    if operation.scope:
+        description["x-scope"] = operation.scope
+    if operation.request:
+        description["requestBody"] = {
+            "required": not operation.is_request_optional,
+            "content": _content(operation.request),
+        }
+    return description
+
+
+def _path_parameter(name: str) -> dict[str, Json]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Json]:
+    return {
+        "name": parameter.name,
+        "in": parameter.where,
+        "required": parameter.is_required,
+        "description": parameter.description,
+        "schema": dict(parameter.schema),
+    }
+
+
+def _content(schemas: Mapping[str, str | None]) -> dict[str, Json]:
+    return {
+        media_type: {} if name is None else {"schema": {"$ref": _REF + name}}
+        for media_type, name in schemas.items()
+    }
+
+
+def _responses(operation: Operation) -> dict[str, Json]:
+    responses: dict[str, Json] = {
+        str(status): _response(response) for status, response in operation.responses.items()
+    }
+    codes: dict[int, list[Json]] = {}
+    for code in operation.all_errors:
+        codes.setdefault(STATUS_BY_CODE.get(code, 400), []).append(code)
+    for status in sorted(codes):
+        responses[str(status)] = {
+            "description": "Refused: " + ", ".join(f"`{code}`" for code in codes[status]) + ".",
+            "content": _content({"application/json": "error"}),
+            "x-codes": codes[status],
+        }
+    return responses
+
+
+def _response(response: Response) -> dict[str, Json]:
+    described: dict[str, Json] = {"description": response.description}
+    if response.schemas:
+        described["content"] = _content(response.schemas)
+    if response.headers:
+        described["headers"] = {
+            name: {"description": text, "schema": {"type": "string"}}
+            for name, text in response.headers.items()
+        }
+    return described

@@ -1,0 +1,20 @@
+"""The routes of the gateway, one module for each subject, and the table of them all."""
+
+from __future__ import annotations
+
+from blockwire.gateway.operation import Operation
+from blockwire.gateway.routes.conversations import CONVERSATION_OPERATIONS
+from blockwire.gateway.routes.events import EVENT_OPERATIONS
+from blockwire.gateway.routes.messages import MESSAGE_OPERATIONS
+from blockwire.gateway.routes.meta import META_OPERATIONS
+from blockwire.gateway.routes.turns import TURN_OPERATIONS
+
+__all__ = ["OPERATIONS"]
+
+OPERATIONS: tuple[Operation, ...] = (
+    *META_OPERATIONS,
+    *CONVERSATION_OPERATIONS,
+    *TURN_OPERATIONS,
+    *EVENT_OPERATIONS,
+    *MESSAGE_OPERATIONS,
+)

@@ -1,0 +1,52 @@
+"""What rows of the route table have in common."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from blockwire.gateway.operation import Parameter, Response
+
+__all__ = ["BODY_ERRORS", "CURSOR", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT", "json_of"]
+
+JSON: Final = "application/json"
+
+BODY_ERRORS: Final = (
+    "body_too_large", "unsupported_media_type", "unsupported_encoding", "invalid_json",
+    "duplicate_member", "invalid_unicode", "number_out_of_range", "nesting_too_deep",
+    "unknown_field", "missing_member", "invalid_member", "invalid_name", "invalid_enum",
+    "invalid_key",
+)  # fmt: skip
+"""Codes of any route that reads a JSON body."""
+
+CURSOR: Final = Parameter(
+    name="cursor",
+    description="`next_cursor` of the page before; opaque.",
+    schema={"type": "string"},
+)
+LIMIT: Final = Parameter(
+    name="limit",
+    description="Items of the page at most.",
+    schema={"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
+)
+VIEW: Final = Parameter(
+    name="view",
+    description="`public` asks for less than the caller may see; `owner` needs `reasoning`.",
+    schema={"enum": ["owner", "public"]},
+)
+WAIT: Final = Parameter(
+    name="wait",
+    description="Seconds to wait for news at most; longer waits are cut to the gateway's bound.",
+    schema={"type": "number", "minimum": 0},
+)
+KEYS: Final = Parameter(
+    name="keys",
+    description="`convert` turns keys that break the key rule into snake_case, without loss.",
+    schema={"enum": ["refuse", "convert"], "default": "refuse"},
+)
+NOT_MODIFIED: Final = Response(description="`If-None-Match` names what would be answered.")
+
+
+def json_of(schema: str, description: str, **headers: str) -> Response:
+    """Return a JSON answer; ``headers`` name theirs with ``_`` for ``-``."""
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return Response(description=description, schemas={JSON: schema}, headers=named)

@@ -1,0 +1,117 @@
+"""Conversations: create, list, read, change, delete.
+
+Spec: docs/spec/gateway/routes.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from blockwire.gateway.call import Answer, Call, json_answer
+from blockwire.gateway.operation import Operation, Response
+from blockwire.gateway.routes.common import BODY_ERRORS, CURSOR, KEYS, LIMIT, NOT_MODIFIED, json_of
+
+__all__ = ["CONVERSATION_OPERATIONS"]
+
+_PATH: Final = "/v1/conversations/{conversation_id}"
+
+
+async def create_conversation(call: Call) -> Answer:
+    """Answer 201 with a new conversation."""
+    body = await call.json_body(default={})
+    conversation = await call.service.create_conversation(body, tenant=call.tenant)
+    location = f"/v1/conversations/{cast('str', conversation['id'])}"
+    return json_answer(conversation, status=201, location=location)
+
+
+async def list_conversations(call: Call) -> Answer:
+    """Answer with a page of conversations, newest first."""
+    page = await call.service.list_conversations(
+        cursor=call.query.get("cursor"), limit=call.limit(), tenant=call.tenant
+    )
+    return json_answer(page, has_etag=True)
+
+
+async def read_conversation(call: Call) -> Answer:
+    """Answer with a conversation."""
+    conversation = await call.service.read_conversation(call.conversation_id, call.tenant)
+    return json_answer(conversation, has_etag=True)
+
+
+async def update_conversation(call: Call) -> Answer:
+    """Answer with the conversation, title, tags, system and metadata replaced as asked."""
+    body = await call.json_body()
+    conversation = await call.service.update_conversation(call.conversation_id, body, call.tenant)
+    return json_answer(conversation)
+
+
+async def delete_conversation(call: Call) -> Answer:
+    """Answer 204; of the conversation nothing is left."""
+    await call.no_body()
+    await call.service.delete_conversation(call.conversation_id, call.tenant)
+    return Answer(status=204)
+
+
+CONVERSATION_OPERATIONS: Final = (
+    Operation(
+        method="POST",
+        path="/v1/conversations",
+        id="create_conversation",
+        summary="Create a conversation.",
+        handler=create_conversation,
+        scope="write",
+        tag="conversations",
+        parameters=(KEYS,),
+        request={"application/json": "conversation_request"},
+        is_request_optional=True,
+        responses={201: json_of("conversation", "The new conversation.", location="Where it is.")},
+        errors=BODY_ERRORS,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/conversations",
+        id="list_conversations",
+        summary="List conversations, newest first.",
+        handler=list_conversations,
+        scope="read",
+        tag="conversations",
+        parameters=(CURSOR, LIMIT),
+        responses={200: json_of("conversation_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
+        errors=("invalid_cursor",),
+    ),
+    Operation(
+        method="GET",
+        path=_PATH,
+        id="read_conversation",
+        summary="Read a conversation.",
+        handler=read_conversation,
+        scope="read",
+        tag="conversations",
+        responses={200: json_of("conversation", "It.", etag="Of it."), 304: NOT_MODIFIED},
+        errors=("conversation_not_found",),
+    ),
+    Operation(
+        method="PATCH",
+        path=_PATH,
+        id="update_conversation",
+        summary="Change title, tags, system prompt or metadata; null takes a member back.",
+        handler=update_conversation,
+        scope="write",
+        tag="conversations",
+        parameters=(KEYS,),
+        request={"application/json": "conversation_request"},
+        responses={200: json_of("conversation", "The conversation as it is now.")},
+        errors=(*BODY_ERRORS, "conversation_not_found"),
+    ),
+    Operation(
+        method="DELETE",
+        path=_PATH,
+        id="delete_conversation",
+        summary="Delete a conversation: nothing of it is left.",
+        handler=delete_conversation,
+        scope="write",
+        tag="conversations",
+        responses={204: Response(description="It is gone.")},
+        errors=("conversation_not_found",),
+    ),
+)

@@ -1,0 +1,89 @@
+"""Messages: pages of them, and complete ones from elsewhere.
+
+Spec: docs/spec/gateway/routes.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from blockwire.errors import RemoteProtocolError
+from blockwire.gateway.call import Answer, Call, json_answer
+from blockwire.gateway.operation import Operation, Parameter
+from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, LIMIT, NOT_MODIFIED, VIEW, json_of
+
+__all__ = ["MESSAGE_OPERATIONS"]
+
+_MESSAGES: Final = "/v1/conversations/{conversation_id}/messages"
+
+
+async def list_messages(call: Call) -> Answer:
+    """Answer with a page of messages, the newest first or, after a cursor, the oldest first."""
+    if "before" in call.query and "after" in call.query:
+        raise RemoteProtocolError("invalid_parameter", "either before or after")
+    bytes_max = call.surface.settings.page_bytes_max
+    page = await call.service.list_messages(
+        call.conversation_id,
+        before=call.query.get("before"),
+        after=call.query.get("after"),
+        limit=call.limit(),
+        bytes_max=call.number("max_bytes", default=bytes_max, low=1, high=bytes_max),
+        view=call.view(),
+        tenant=call.tenant,
+    )
+    return json_answer(page, has_etag=True)
+
+
+async def append_message(call: Call) -> Answer:
+    """Answer 201 with the message as it is kept."""
+    body = await call.json_body()
+    message = await call.service.append_message(call.conversation_id, body, call.tenant)
+    return json_answer(message, status=201)
+
+
+MESSAGE_OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path=_MESSAGES,
+        id="list_messages",
+        summary="List messages by pages.",
+        handler=list_messages,
+        scope="read",
+        tag="messages",
+        parameters=(
+            Parameter(
+                name="before",
+                description="Messages before this cursor, newest first.",
+                schema={"type": "string"},
+            ),
+            Parameter(
+                name="after",
+                description="Messages after this cursor, oldest first; 0 is the start.",
+                schema={"type": "string"},
+            ),
+            LIMIT,
+            Parameter(
+                name="max_bytes",
+                description="JSON bytes of the page at most; one message always fits.",
+                schema={"type": "integer", "minimum": 1},
+            ),
+            VIEW,
+        ),
+        responses={200: json_of("message_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
+        errors=("conversation_not_found", "invalid_cursor"),
+    ),
+    Operation(
+        method="POST",
+        path=_MESSAGES,
+        id="append_message",
+        summary="Append a complete message from elsewhere.",
+        handler=append_message,
+        scope="write",
+        tag="messages",
+        parameters=(KEYS,),
+        request={"application/json": "message_request"},
+        responses={201: json_of("message", "The message as it is kept.")},
+        errors=(*BODY_ERRORS, "conversation_not_found", "message_exists", "block_exists",
+                "conversation_busy", "limit_exceeded"),
+    ),
+)  # fmt: skip

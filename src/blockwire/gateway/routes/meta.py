@@ -1,0 +1,171 @@
+"""The gateway about itself: alive, ready, what it can, how it is called.
+
+Spec: docs/spec/gateway/routes.md. These say nothing of anybody's conversations, so all but the
+capabilities are there without a token.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from blockwire import __version__
+from blockwire.errors import RemoteProtocolError
+from blockwire.gateway.call import PROTOCOL, Answer, Call, json_answer
+from blockwire.gateway.operation import Operation, Response
+from blockwire.gateway.pages import DOCS_PAGE, LANDING_PAGE, PAGE_POLICY
+from blockwire.gateway.routes.common import NOT_MODIFIED, json_of
+from blockwire.jsontext import Json
+
+__all__ = ["META_OPERATIONS"]
+
+_HTML: Final = "text/html; charset=utf-8"
+
+
+async def read_health(call: Call) -> Answer:  # noqa: ARG001 - one signature for all
+    """Answer that the process is alive."""
+    return json_answer({"status": "ok"}, cache_control="no-store")
+
+
+async def read_readiness(call: Call) -> Answer:
+    """Answer 200 when store and bus can be reached, else 503."""
+    if call.surface.hub.is_stopping:
+        raise RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
+    await call.service.ping()
+    return json_answer({"status": "ready"}, cache_control="no-store")
+
+
+async def read_capabilities(call: Call) -> Answer:
+    """Answer with versions, engines and bounds."""
+    settings, http = call.surface.settings, call.surface.http
+    engines: list[Json] = list(call.service.engine_names)
+    scopes: list[Json] = [*sorted(call.caller.scopes)]
+    return json_answer(
+        {
+            "protocol": int(PROTOCOL),
+            "version": __version__,
+            "engines": engines,
+            "dialects": [],
+            "scopes": scopes,
+            "limits": {
+                "body_bytes_max": settings.body_bytes_max,
+                "event_bytes_max": settings.event_bytes_max,
+                "turns_in_flight_max": settings.turns_in_flight_max,
+                "page_items_max": settings.page_items_max,
+                "page_bytes_max": settings.page_bytes_max,
+                "wait_s_max": settings.wait_s_max,
+                "streams_per_caller_max": http.streams_per_caller_max,
+                "stream_conversations_max": http.stream_conversations_max,
+                "requests_per_s": http.requests_per_s,
+            },
+        }
+    )
+
+
+async def read_openapi(call: Call) -> Answer:
+    """Answer with the OpenAPI document."""
+    return Answer(body=call.surface.documents["openapi"], has_etag=True)
+
+
+async def read_schema(call: Call) -> Answer:
+    """Answer with one JSON Schema."""
+    name = call.path["name"]
+    document = call.surface.documents.get(f"schema:{name.removesuffix('.json')}")
+    if document is None or not name.endswith(".json"):
+        raise RemoteProtocolError("not_found", "no such schema")
+    return Answer(body=document, media_type="application/schema+json", has_etag=True)
+
+
+async def read_docs(call: Call) -> Answer:  # noqa: ARG001 - one signature for all
+    """Answer with the page that shows the OpenAPI document."""
+    return Answer(body=DOCS_PAGE, media_type=_HTML, headers=PAGE_POLICY, has_etag=True)
+
+
+async def read_landing(call: Call) -> Answer:  # noqa: ARG001 - one signature for all
+    """Answer with a few words on what this is."""
+    return Answer(body=LANDING_PAGE, media_type=_HTML, headers=PAGE_POLICY, has_etag=True)
+
+
+def _page(description: str) -> Response:
+    return Response(description=description, schemas={"text/html": None})
+
+
+META_OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/healthz",
+        id="read_health",
+        summary="Alive.",
+        handler=read_health,
+        scope=None,
+        tag="about",
+        responses={200: json_of("health", "It is.")},
+    ),
+    Operation(
+        method="GET",
+        path="/readyz",
+        id="read_readiness",
+        summary="Store and bus can be reached.",
+        handler=read_readiness,
+        scope=None,
+        tag="about",
+        responses={200: json_of("health", "They can.")},
+        errors=("gateway_stopping", "store_unavailable", "bus_unavailable"),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/capabilities",
+        id="read_capabilities",
+        summary="Versions, engines and bounds.",
+        handler=read_capabilities,
+        scope="read",
+        tag="about",
+        responses={200: json_of("capabilities", "What this gateway can.")},
+    ),
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        id="read_openapi",
+        summary="This document.",
+        handler=read_openapi,
+        scope=None,
+        tag="about",
+        responses={
+            200: Response(description="It.", schemas={"application/json": None}),
+            304: NOT_MODIFIED,
+        },
+    ),
+    Operation(
+        method="GET",
+        path="/schemas/{name}",
+        id="read_schema",
+        summary="One JSON Schema, `NAME.json`.",
+        handler=read_schema,
+        scope=None,
+        tag="about",
+        responses={
+            200: Response(description="It.", schemas={"application/schema+json": None}),
+            304: NOT_MODIFIED,
+        },
+        errors=("not_found",),
+    ),
+    Operation(
+        method="GET",
+        path="/docs",
+        id="read_docs",
+        summary="The API for people.",
+        handler=read_docs,
+        scope=None,
+        tag="about",
+        responses={200: _page("A page without remote loads."), 304: NOT_MODIFIED},
+    ),
+    Operation(
+        method="GET",
+        path="/",
+        id="read_landing",
+        summary="What this is.",
+        handler=read_landing,
+        scope=None,
+        tag="about",
+        responses={200: _page("A few words and links."), 304: NOT_MODIFIED},
+    ),
+)

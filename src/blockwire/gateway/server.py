@@ -1,0 +1,118 @@
+"""The HTTP server around the application: uvicorn, started and stopped by program.
+
+Spec: docs/spec/gateway/routes.md; docs/spec/gateway/limits.md.
+
+What uvicorn offers against slow and large requests is set here; the bounds on bodies, rates and
+streams are the application's own.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import uvicorn
+
+from blockwire.errors import LocalProtocolError
+from blockwire.gateway.app import GatewayApp
+
+__all__ = ["bind", "serve"]
+
+BACKLOG: Final = 2048
+"""Connections that wait to be accepted; a pile of readers reconnects at once after a restart."""
+
+HEADERS_BYTES_MAX: Final = 65_536
+"""Of a request that is not whole yet, where the server is h11; httptools has its own bound."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    Args:
+        host: A name or address.
+        port: 0 lets the system choose.
+
+    Raises:
+        LocalProtocolError: ``address_in_use``, ``address_unavailable``.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server(
+            (host.strip("[]"), port), family=family, backlog=BACKLOG, reuse_port=False
+        )
+    except OSError as error:
+        in_use = error.errno == errno.EADDRINUSE
+        code = "address_in_use" if in_use else "address_unavailable"
+        detail = f"cannot listen on {host}:{port}: {error.strerror}"
+        raise LocalProtocolError(code, detail) from None
+
+
+class _Server(uvicorn.Server):
+    """Tells the application that it stops before it waits for connections to end."""
+
+    def __init__(self, config: uvicorn.Config, app: GatewayApp, on_listening: Callable[[], None]):
+        super().__init__(config)
+        self._gateway = app
+        self._on_listening = on_listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Streams end with their cursor intact and waits are given up; else both would hold the
+        # server for as long as their peers like.
+        self._gateway.stop()
+        await super().shutdown(sockets)
+
+
+async def serve(  # noqa: PLR0913 - where, and for how long
+    app: GatewayApp,
+    host: str,
+    port: int,
+    on_listening: Callable[[str, int], None],
+    *,
+    drain_s_max: int = 5,
+    idle_s_max: int = 60,
+) -> None:
+    """Serve until SIGTERM or SIGINT, then end streams, let answers finish, and return.
+
+    Args:
+        app: Its service is started already.
+        host: Where to listen; checked by whoever made ``app``'s ``Auth``.
+        port: 0 lets the system choose.
+        on_listening: Called once with host and port when connections are accepted.
+        drain_s_max: How long answers under way may take after a signal.
+        idle_s_max: How long a connection may sit between two requests.
+
+    Raises:
+        LocalProtocolError: See :func:`bind`.
+    """
+    listener = bind(host, port)
+    bound_port: int = listener.getsockname()[1]
+    config = uvicorn.Config(
+        app,
+        interface="asgi3",
+        http="httptools",
+        loop="none",
+        ws="none",
+        lifespan="on",
+        backlog=BACKLOG,
+        log_config=None,
+        # What a handler does wrong the application logs itself, and no request line is logged.
+        access_log=False,
+        log_level=logging.CRITICAL,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=idle_s_max,
+        timeout_graceful_shutdown=drain_s_max,
+        h11_max_incomplete_event_size=HEADERS_BYTES_MAX,
+    )
+    server = _Server(config, app, lambda: on_listening(host, bound_port))
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        listener.close()

@@ -1,0 +1,204 @@
+"""JSON Schemas (2020-12) of what routes take and answer with, by name.
+
+Spec: docs/spec/gateway/routes.md, "Shapes". Messages, blocks and events are described by
+``content``; here they are referred to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from blockwire.content.vocabulary import NAME_CHARS_MAX, TIME_MAX
+from blockwire.jsontext import Json
+
+__all__ = ["WIRE_SCHEMAS"]
+
+_Schema = dict[str, Json]
+
+_TEXT: Final[_Schema] = {"type": "string"}
+_NAME: Final[_Schema] = {"type": "string", "maxLength": NAME_CHARS_MAX}
+_ID: Final[_Schema] = {"type": "string", "minLength": 1, "maxLength": NAME_CHARS_MAX}
+_CODE: Final[_Schema] = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
+_TIME: Final[_Schema] = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": TIME_MAX,
+    "description": "Unix milliseconds.",
+}
+_SEQ: Final[_Schema] = {"type": "integer", "minimum": 0, "maximum": TIME_MAX}
+_OBJECT: Final[_Schema] = {"type": "object"}
+_IDS: Final[_Schema] = {"type": "array", "items": _ID}
+_TAGS: Final[_Schema] = {"type": "array", "items": {**_ID}, "maxItems": 64}
+
+
+def _ref(name: str) -> _Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(required: str, /, *, is_closed: bool = False, **properties: Json) -> _Schema:
+    schema: _Schema = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = [*required.split()]
+    if is_closed:
+        schema["additionalProperties"] = False
+    return schema
+
+
+def _nullable(schema: _Schema) -> _Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _page(item: str) -> _Schema:
+    return _object(
+        "items next_cursor",
+        items={"type": "array", "items": _ref(item)},
+        next_cursor={"type": ["string", "null"], "description": "Opaque; null on the last page."},
+    )
+
+
+_CONTENT: Final[_Schema] = {
+    "description": "Text is one prose block; blocks without an id get one.",
+    "anyOf": [_TEXT, {"type": "array", "items": _OBJECT}],
+}
+
+WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
+    "error": _object(
+        "error",
+        error=_object(
+            "code message retryable",
+            code=_CODE,
+            message=_TEXT,
+            retryable={"type": "boolean"},
+            pointer={"type": "string", "description": "JSON Pointer to what is wrong."},
+        ),
+    ),
+    "conversation": _object(
+        "id tags created_at updated_at head_seq",
+        id=_ID,
+        title=_NAME,
+        tags=_TAGS,
+        metadata=_OBJECT,
+        created_at=_TIME,
+        updated_at=_TIME,
+        head_seq=_SEQ,
+        running_turn_id=_ID,
+    ),
+    "conversation_request": _object(
+        "",
+        is_closed=True,
+        title=_nullable(_NAME),
+        tags=_nullable(_TAGS),
+        system={"type": ["string", "null"], "description": "System prompt of its turns."},
+        metadata={"type": ["object", "null"]},
+    ),
+    "conversation_list": _page("conversation"),
+    "turn": _object(
+        "id conversation_id status engine created_at request_message_id message_id seq durable",
+        id=_ID,
+        conversation_id=_ID,
+        status={
+            "enum": [
+                "queued", "running", "suspended", "completed", "failed", "cancelled",
+                "interrupted",
+            ]
+        },
+        engine=_NAME,
+        model=_NAME,
+        provider=_NAME,
+        created_at=_TIME,
+        started_at=_TIME,
+        completed_at=_TIME,
+        usage=_OBJECT,
+        error=_object("code message", code=_CODE, message=_TEXT, retryable={"type": "boolean"}),
+        finish_reason=_TEXT,
+        reason=_TEXT,
+        request={"type": "object", "description": "What a suspended turn waits for."},
+        request_message_id=_ID,
+        message_id={**_ID, "description": "Equal to `id`."},
+        seq={**_SEQ, "description": "Of the last event that this reflects."},
+        durable={"type": "boolean"},
+        message={**_ref("message"), "description": "When one turn is read and the view sees it."},
+        open_block_ids=_IDS,
+    ),
+    "turn_request": _object(
+        "content",
+        is_closed=True,
+        content=_CONTENT,
+        engine=_NAME,
+        model=_NAME,
+        options=_OBJECT,
+        if_last_turn={
+            "type": ["string", "null"],
+            "description": "Refuse unless this is the last turn; null: unless there is none.",
+        },
+    ),
+    "turn_list": _page("turn"),
+    "resume_request": _object(
+        "request_id answer", is_closed=True, request_id=_ID, answer={"description": "Any value."}
+    ),
+    "message_list": _page("message"),
+    "message_request": {
+        "description": "A complete message; `id`, `status`, `created_at` and ids of blocks may be "
+        "missing. Unknown members are kept.",
+        **_object(
+            "role content",
+            id=_ID,
+            role=_TEXT,
+            status={"enum": ["completed", "failed", "cancelled"]},
+            content=_CONTENT,
+            created_at=_TIME,
+        ),
+    },
+    "event_page": _object(
+        "items next_cursor at_end",
+        items={"type": "array", "items": _ref("event")},
+        next_cursor={"type": "string", "description": "For `after`; always there."},
+        at_end={"type": "boolean", "description": "Nothing more was committed at that moment."},
+    ),
+    "producer_event": {
+        "description": "One line: an event without numbers.",
+        **_object(
+            "type",
+            type=_TEXT,
+            producer_seq={
+                "type": "integer",
+                "minimum": 1,
+                "description": "Contiguous in the turn; repeats are acknowledged and ignored.",
+            },
+        ),
+    },
+    "acknowledgement": _object(
+        "producer_seq seq",
+        producer_seq={**_SEQ, "description": "The last line that is committed; 0 unnumbered."},
+        seq=_SEQ,
+    ),
+    "capabilities": _object(
+        "protocol version engines dialects scopes limits",
+        protocol={"const": 1},
+        version=_TEXT,
+        engines={"type": "array", "items": _TEXT, "description": "The first is the default."},
+        dialects={"type": "array", "items": _TEXT},
+        scopes={"type": "array", "items": _TEXT, "description": "Of whoever asks."},
+        limits={"type": "object", "additionalProperties": {"type": "number"}},
+    ),
+    "health": _object("status", status={"enum": ["ok", "ready"]}),
+    "message": _object(
+        "id role status content created_at",
+        id=_ID,
+        role={"enum": ["user", "assistant", "system", "developer", "tool"]},
+        status={"enum": ["streaming", "completed", "failed", "cancelled", "suspended"]},
+        content={"type": "array", "items": _object("id type", id=_ID, type=_TEXT)},
+        created_at=_TIME,
+        completed_at=_TIME,
+    ),
+    "event": _object(
+        "type conversation_id seq ts",
+        type=_TEXT,
+        conversation_id=_ID,
+        seq=_SEQ,
+        prev_seq=_SEQ,
+        ts=_TIME,
+    ),
+}  # fmt: skip
+"""Schemas by name; references are those of the OpenAPI document."""

@@ -3,5 +3,5 @@
 cat > /dev/null
 for word in A fold combines the items of a list, one after the other, into a single value.; do
   printf '%s ' "$word"
-  sleep "${PAUSE:-0.05}"
+  sleep 0.1
 done

@@ -181,7 +181,9 @@ def _mismatches(wanted: dict[str, Any], block: dict[str, Any]) -> list[str]:
 
 def _tool_mismatches(wanted: dict[str, Any], block: dict[str, Any]) -> list[str]:
     found: list[str] = []
-    given = json.loads(block["input_json"]) if _is_whole(block) else block.get("input")
+    given: Any = (
+        json.JSONDecoder().decode(block["input_json"]) if _is_whole(block) else block.get("input")
+    )
     want = wanted.get("input_text", wanted["input"])
     if wanted.get("input_subset"):
         given = {name: given.get(name) for name in want}

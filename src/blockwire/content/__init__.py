@@ -7,7 +7,13 @@ are ``jsontext`` and ``errors``. This room knows nothing of HTTP, SSE, time or t
 from __future__ import annotations
 
 from blockwire.content.appendlog import AppendLog
-from blockwire.content.codec import decode_event, encode_event, event_members, event_type
+from blockwire.content.codec import (
+    check_event,
+    decode_event,
+    encode_event,
+    event_members,
+    event_type,
+)
 from blockwire.content.convert import convert_record, source_member, tool_source, tool_value
 from blockwire.content.events import (
     ENVELOPE_MEMBERS,
@@ -36,6 +42,7 @@ from blockwire.content.merging import (
 from blockwire.content.redact import REDACTED, Redactor, environment_secrets
 from blockwire.content.reducer import advance, apply
 from blockwire.content.settle import end_turn, interrupt_turn, settle_blocks
+from blockwire.content.snapshot import load_snapshot, make_snapshot
 from blockwire.content.state import BlockState, ConversationState, TurnState
 from blockwire.content.validate import (
     check_block,
@@ -43,7 +50,14 @@ from blockwire.content.validate import (
     check_members,
     check_message,
 )
-from blockwire.content.visibility import visible_block, visible_event, visible_message
+from blockwire.content.visibility import (
+    HIDDEN_MEMBERS,
+    visible,
+    visible_block,
+    visible_event,
+    visible_message,
+    visible_request,
+)
 from blockwire.content.vocabulary import (
     DELTA_FIELDS,
     NAME_CHARS_MAX,
@@ -66,6 +80,7 @@ from blockwire.content.writer import BlockWriter
 __all__ = [
     "DELTA_FIELDS",
     "ENVELOPE_MEMBERS",
+    "HIDDEN_MEMBERS",
     "ID_PREFIXES",
     "NAME_CHARS_MAX",
     "OWNER_ROLES",
@@ -108,6 +123,7 @@ __all__ = [
     "apply",
     "check_block",
     "check_complete_message",
+    "check_event",
     "check_keys",
     "check_members",
     "check_message",
@@ -123,13 +139,17 @@ __all__ = [
     "event_type",
     "interrupt_turn",
     "is_key",
+    "load_snapshot",
+    "make_snapshot",
     "merge_deltas",
     "merge_entries",
     "settle_blocks",
     "source_member",
     "tool_source",
     "tool_value",
+    "visible",
     "visible_block",
     "visible_event",
     "visible_message",
+    "visible_request",
 ]

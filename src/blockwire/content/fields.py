@@ -18,12 +18,29 @@ from blockwire.content.vocabulary import (
     NAME_CHARS_MAX,
     ROLES,
     TERMINAL_STATUSES,
-    TIME_MAX,
     TOOL_STATUSES,
 )
-from blockwire.jsontext import Json
+from blockwire.jsontext import SAFE_INTEGER_MAX, Json
 
-__all__ = ["BLOCK_FIELDS", "COMMON_BLOCK_FIELDS", "EVENT_FIELDS", "MESSAGE_FIELDS", "Field", "Kind"]
+__all__ = [
+    "BLOCK_FIELDS",
+    "CODE",
+    "COMMON_BLOCK_FIELDS",
+    "CONTROLS",
+    "ENUMS",
+    "EVENT_FIELDS",
+    "MESSAGE_FIELDS",
+    "REQUEST_FIELDS",
+    "SCALARS",
+    "STAMP_FIELDS",
+    "STARTED_EXTRAS",
+    "TOOL_CHANGES",
+    "TURN_FIELDS",
+    "Field",
+    "Kind",
+    "is_id",
+    "is_name",
+]
 
 Kind = Literal[
     "text",
@@ -33,7 +50,7 @@ Kind = Literal[
     "code",
     "value",
     "object",
-    "time",
+    "integer",
     "boolean",
     "ids",
     "role",
@@ -44,9 +61,9 @@ Kind = Literal[
     "request_kind",
     "block",
     "blocks",
-    "message",
+    "complete_message",
     "messages",
-    "objects",
+    "turns",
     "tool_changes",
     "request",
 ]
@@ -65,7 +82,7 @@ def _fields(**members: Field) -> Mapping[str, Field]:
 
 COMMON_BLOCK_FIELDS: Final = _fields(
     id=Field("id", required=True),
-    type=Field("name", required=True),
+    type=Field("id", required=True),
     provider_data=Field("value"),
 )
 
@@ -76,8 +93,8 @@ _TOOL_MEMBERS: Final[dict[str, Field]] = {
     "input_json": Field("text"),
     "output_json": Field("text"),
     "error_json": Field("text"),
-    "started_at": Field("time"),
-    "completed_at": Field("time"),
+    "started_at": Field("integer"),
+    "completed_at": Field("integer"),
     "attachments": Field("ids"),
 }
 
@@ -118,13 +135,32 @@ REQUEST_FIELDS: Final = _fields(
     block_id=Field("id"),
 )
 
+# What a snapshot says about a turn; the other members are those of the gateway's turn.
+TURN_FIELDS: Final = _fields(
+    id=Field("id", required=True),
+    status=Field("name"),
+    finish_reason=Field("name"),
+    reason=Field("name"),
+    error_code=Field("name"),
+    request=Field("request"),
+    open_block_ids=Field("ids"),
+)
+
+# What the gateway stamps on an event last.
+STAMP_FIELDS: Final = _fields(
+    conversation_id=Field("id"),
+    seq=Field("integer"),
+    prev_seq=Field("integer"),
+    ts=Field("integer"),
+)
+
 MESSAGE_FIELDS: Final = _fields(
     id=Field("id", required=True),
     role=Field("role", required=True),
     status=Field("message_status", required=True),
     content=Field("blocks", required=True),
-    created_at=Field("time", required=True),
-    completed_at=Field("time"),
+    created_at=Field("integer", required=True),
+    completed_at=Field("integer"),
     model=Field("name"),
     provider=Field("name"),
     author=Field("name"),
@@ -133,6 +169,11 @@ MESSAGE_FIELDS: Final = _fields(
     usage=Field("object"),
     metadata=Field("value"),
     metadata_json=Field("text"),
+)
+
+# Members of ``turn.started`` beyond its own that are members of the message.
+STARTED_EXTRAS: Final[Mapping[str, Field]] = MappingProxyType(
+    {name: MESSAGE_FIELDS[name] for name in ("author", "metadata", "metadata_json")}
 )
 
 _TURN_ID: Final = Field("id", required=True)
@@ -151,7 +192,7 @@ EVENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
         "turn.started": _fields(
             turn_id=_TURN_ID,
             role=Field("role", required=True),
-            created_at=Field("time", required=True),
+            created_at=Field("integer", required=True),
             model=Field("name"),
             provider=Field("name"),
         ),
@@ -176,10 +217,10 @@ EVENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
         "turn.completed": _END_FIELDS,
         "turn.failed": _END_FIELDS,
         "turn.cancelled": _END_FIELDS,
-        "message.created": _fields(message=Field("message", required=True)),
+        "message.created": _fields(message=Field("complete_message", required=True)),
         "conversation.snapshot": _fields(
             messages=Field("messages", required=True),
-            turns=Field("objects", required=True),
+            turns=Field("turns", required=True),
             open_block_ids=Field("ids", required=True),
             reset=Field("boolean"),
             more_before=Field("text"),
@@ -213,8 +254,8 @@ def is_id(value: Json) -> bool:
     return is_name(value) and isinstance(value, str) and bool(value.strip())
 
 
-def _is_time(value: Json) -> bool:
-    return type(value) is int and 0 <= value <= TIME_MAX
+def _is_integer(value: Json) -> bool:
+    return type(value) is int and 0 <= value <= SAFE_INTEGER_MAX
 
 
 # kind -> (test, code when it fails, what it should be). Kinds of nested records are checked
@@ -244,17 +285,12 @@ SCALARS: Final[Mapping[Kind, tuple[Callable[[Json], bool], str, str]]] = Mapping
         ),
         "value": (lambda _value: True, "invalid_member", "any JSON value"),
         "object": (lambda value: isinstance(value, dict), "invalid_member", "an object"),
-        "time": (_is_time, "invalid_member", "milliseconds since 1970, an integer to 2^53-1"),
+        "integer": (_is_integer, "invalid_member", "an integer from 0 to 2^53-1"),
         "boolean": (lambda value: isinstance(value, bool), "invalid_member", "true or false"),
         "ids": (
             lambda value: isinstance(value, list) and all(map(is_id, value)),
             "invalid_member",
             "an array of ids",
-        ),
-        "objects": (
-            lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value),
-            "invalid_member",
-            "an array of objects",
         ),
     }
 )

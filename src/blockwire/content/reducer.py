@@ -8,9 +8,8 @@ what the numbers say. A refused event changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Final, assert_never, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
 from blockwire.content.events import (
     BlockCompleted,
@@ -26,28 +25,14 @@ from blockwire.content.events import (
     TurnSuspended,
     UnknownEvent,
 )
-from blockwire.content.fields import MESSAGE_FIELDS
+from blockwire.content.fields import STARTED_EXTRAS
+from blockwire.content.snapshot import load_snapshot
 from blockwire.content.state import BlockState, ConversationState, TurnState
-from blockwire.content.vocabulary import (
-    TERMINAL_STATUSES,
-    TOOL_ORDER,
-    TOOL_UPDATABLE,
-    Block,
-)
+from blockwire.content.vocabulary import TOOL_ORDER, TOOL_UPDATABLE, Block
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json
 
 __all__ = ["advance", "apply"]
-
-# Members of turn.started beyond its own that describe the message.
-_ENVELOPE_EXTRAS: Final = frozenset(MESSAGE_FIELDS) - {
-    "id",
-    "status",
-    "content",
-    "completed_at",
-    "conversation_id",
-    "usage",
-}
 
 
 def apply(state: ConversationState, event: StreamEvent) -> ConversationState:
@@ -70,7 +55,13 @@ def apply(state: ConversationState, event: StreamEvent) -> ConversationState:
         raise RemoteProtocolError(
             "sequence_gap", f"event {seq} follows {event.prev_seq}, the cursor is at {state.seq}"
         )
-    return advance(state, event).at(seq, event.conversation_id)
+    after = advance(state, event)
+    if after is state:
+        return state.at(seq, event.conversation_id)
+    # Nobody else has seen this state yet, so it needs no copy.
+    after.seq = seq
+    after.conversation_id = event.conversation_id or state.conversation_id
+    return after
 
 
 def advance(state: ConversationState, event: StreamEvent) -> ConversationState:
@@ -82,44 +73,7 @@ def advance(state: ConversationState, event: StreamEvent) -> ConversationState:
             ``block_exists``, ``block_complete``, ``blocks_open``, ``field_not_mutable``,
             ``tool_status_regression``, ``tool_not_finished``.
     """
-    match event:
-        case BlockDelta():
-            turn = _open_turn(state, event.turn_id)
-            return state.with_running(_extend(turn, event))
-        case BlockStarted():
-            turn = _open_turn(state, event.turn_id)
-            return state.with_running(_start_block(turn, event.block))
-        case BlockUpdated():
-            turn = _open_turn(state, event.turn_id)
-            return state.with_running(_update_block(turn, event))
-        case BlockCompleted():
-            turn = _open_turn(state, event.turn_id)
-            return state.with_running(_complete_block(turn, event))
-        case TurnStarted():
-            return _start_turn(state, event)
-        case TurnEnded():
-            return _end_turn(state, event)
-        case TurnSuspended():
-            turn = _open_turn(state, event.turn_id)
-            if turn.status == "suspended":
-                raise RemoteProtocolError("turn_suspended", "the turn waits for an answer already")
-            return state.with_running(turn.with_status("suspended", request=event.request))
-        case TurnResumed():
-            turn = _open_turn(state, event.turn_id)
-            if turn.status != "suspended":
-                raise RemoteProtocolError("turn_not_suspended", "the turn does not wait")
-            return state.with_running(turn.with_status("streaming"))
-        case MessageCreated():
-            message_id = cast("str", event.message["id"])
-            if state.has_message(message_id):
-                raise RemoteProtocolError("message_exists", "a message with this id exists")
-            return state.with_finished(state.next_ordinal, event.message)
-        case ConversationSnapshot():
-            return _load_snapshot(event)
-        case UnknownEvent():
-            return state
-        case _:
-            assert_never(event)
+    return _TRANSITIONS[type(event)](state, event)
 
 
 def _open_turn(state: ConversationState, turn_id: str) -> TurnState:
@@ -141,17 +95,19 @@ def _open_block(turn: TurnState, block_id: str) -> tuple[int, BlockState]:
     return position, block
 
 
-def _extend(turn: TurnState, event: BlockDelta) -> TurnState:
+def _extend(state: ConversationState, event: BlockDelta) -> ConversationState:
+    turn = _open_turn(state, event.turn_id)
     position, block = _open_block(turn, event.block_id)
     if block.field is None or block.field != event.field:
         raise RemoteProtocolError("field_not_mutable", "deltas extend only the declared text field")
-    return turn.with_block(position, block.with_text(event.text))
+    return state.with_running(turn.with_block(position, block.with_text(event.text)))
 
 
-def _start_block(turn: TurnState, block: Block) -> TurnState:
-    if turn.position(cast("str", block["id"])) is not None:
+def _start_block(state: ConversationState, event: BlockStarted) -> ConversationState:
+    turn = _open_turn(state, event.turn_id)
+    if turn.position(cast("str", event.block["id"])) is not None:
         raise RemoteProtocolError("block_exists", "block ids are unique in their message")
-    return turn.with_new_block(BlockState(block, is_open=True))
+    return state.with_running(turn.with_new_block(BlockState(event.block, is_open=True)))
 
 
 def _check_tool_status(block: BlockState, status: Json) -> None:
@@ -161,31 +117,70 @@ def _check_tool_status(block: BlockState, status: Json) -> None:
         raise RemoteProtocolError("tool_status_regression", f"a tool never goes {old} -> {new}")
 
 
-def _update_block(turn: TurnState, event: BlockUpdated) -> TurnState:
+def _update_block(state: ConversationState, event: BlockUpdated) -> ConversationState:
+    turn = _open_turn(state, event.turn_id)
     position, block = _open_block(turn, event.block_id)
     if block.type != "tool" or not event.set.keys() <= TOOL_UPDATABLE:
         raise RemoteProtocolError("field_not_mutable", "only results and status of a tool change")
     if "status" in event.set:
         _check_tool_status(block, event.set["status"])
-    return turn.with_block(position, block.with_members(event.set))
+    return state.with_running(turn.with_block(position, block.with_members(event.set)))
 
 
-def _complete_block(turn: TurnState, event: BlockCompleted) -> TurnState:
+def _complete_block(state: ConversationState, event: BlockCompleted) -> ConversationState:
+    turn = _open_turn(state, event.turn_id)
     position, block = _open_block(turn, event.block_id)
     final = event.block
-    if final is not None and block.type != "tool":
-        raise RemoteProtocolError("field_not_mutable", "only a tool repeats itself at its end")
     if block.type == "tool":
-        if final is not None:
-            _check_tool_status(block, final["status"])
-        status = block.status if final is None else final["status"]
-        if status == "running":
-            raise RemoteProtocolError("tool_not_finished", "a running tool is not complete")
-    if event.provider_data is not None:
-        # A signature comes after the text that it signs, when nothing else may change any more.
-        base = block.block if final is None else final
-        final = {**base, "provider_data": event.provider_data}
-    return turn.with_block(position, block.completed(final))
+        final = _final_tool(block, final)
+    elif final is not None:
+        raise RemoteProtocolError("field_not_mutable", "only a tool repeats itself at its end")
+    return state.with_running(turn.with_block(position, block.completed(final)))
+
+
+def _final_tool(block: BlockState, final: Block | None) -> Block:
+    """Return a tool block as it stays: what its end repeats, and nothing received thrown away."""
+    so_far = block.block
+    if final is None:
+        final = so_far
+    if any(final.get(name) != so_far[name] for name in ("id", "type", "tool")):
+        raise RemoteProtocolError("field_not_mutable", "a tool block stays the call that it was")
+    _check_tool_status(block, final["status"])
+    # A pending one is complete, too: its call is the client's to run.
+    if final["status"] == "running":
+        raise RemoteProtocolError("tool_not_finished", "a running tool is not complete")
+    return {**so_far, **final}
+
+
+def _suspend_turn(state: ConversationState, event: TurnSuspended) -> ConversationState:
+    turn = _open_turn(state, event.turn_id)
+    if turn.status == "suspended":
+        raise RemoteProtocolError("turn_suspended", "the turn waits for an answer already")
+    block_id = event.request.get("block_id")
+    if block_id is not None and turn.position(cast("str", block_id)) is None:
+        raise RemoteProtocolError("block_not_found", "the request names no block of the turn")
+    return state.with_running(turn.with_status("suspended", request=event.request))
+
+
+def _resume_turn(state: ConversationState, event: TurnResumed) -> ConversationState:
+    turn = _open_turn(state, event.turn_id)
+    if turn.status != "suspended":
+        raise RemoteProtocolError("turn_not_suspended", "the turn does not wait")
+    return state.with_running(turn.with_status("streaming"))
+
+
+def _create_message(state: ConversationState, event: MessageCreated) -> ConversationState:
+    if state.has_message(cast("str", event.message["id"])):
+        raise RemoteProtocolError("message_exists", "a message with this id exists")
+    return state.with_finished(state.next_ordinal, event.message)
+
+
+def _load_snapshot(_state: ConversationState, event: ConversationSnapshot) -> ConversationState:
+    return load_snapshot(event)
+
+
+def _ignore(state: ConversationState, _event: UnknownEvent) -> ConversationState:
+    return state
 
 
 def _start_turn(state: ConversationState, event: TurnStarted) -> ConversationState:
@@ -196,9 +191,8 @@ def _start_turn(state: ConversationState, event: TurnStarted) -> ConversationSta
         envelope["model"] = event.model
     if event.provider is not None:
         envelope["provider"] = event.provider
-    for name, value in (event.extra or {}).items():
-        if name in _ENVELOPE_EXTRAS:
-            envelope[name] = value
+    extra = event.extra or {}
+    envelope.update({name: value for name, value in extra.items() if name in STARTED_EXTRAS})
     return state.with_running(TurnState(event.turn_id, state.next_ordinal, envelope))
 
 
@@ -224,37 +218,17 @@ def _end_turn(state: ConversationState, event: TurnEnded) -> ConversationState:
     return state.with_finished(turn.ordinal, turn.message, turn)
 
 
-def _load_snapshot(event: ConversationSnapshot) -> ConversationState:
-    turn_infos: dict[Any, Mapping[str, Json]] = {info.get("id"): info for info in event.turns}
-    still_open = frozenset(event.open_block_ids)
-    state = ConversationState(event.conversation_id, event.seq, more_before=event.more_before)
-    for ordinal, message in enumerate(event.messages):
-        info = turn_infos.get(message["id"])
-        envelope = {k: v for k, v in message.items() if k not in {"id", "status", "content"}}
-        status = cast("str", message["status"])
-        turn = TurnState(
-            cast("str", message["id"]),
-            ordinal,
-            envelope,
-            status=status,
-            blocks=tuple(
-                BlockState(
-                    block, is_open=status not in TERMINAL_STATUSES and block["id"] in still_open
-                )
-                for block in cast("list[Block]", message["content"])
-            ),
-            ended=_ended_of(info) if info is not None else MappingProxyType({}),
-            request=cast("Mapping[str, Json] | None", info.get("request")) if info else None,
-        )
-        if not turn.is_terminal:
-            state = state.with_running(turn)
-        else:
-            state = state.with_finished(ordinal, message, turn if info is not None else None)
-    return state
-
-
-def _ended_of(info: Mapping[str, Json]) -> Mapping[str, Json]:
-    ended = {k: info[k] for k in ("finish_reason", "reason", "error_code") if k in info}
-    if info.get("status") == "interrupted":
-        ended["reason"] = "interrupted"
-    return ended
+# Every class of event has one; a test holds the keys against ``StreamEvent``.
+_TRANSITIONS: Final[Mapping[type, Callable[[ConversationState, Any], ConversationState]]] = {
+    BlockDelta: _extend,
+    BlockStarted: _start_block,
+    BlockUpdated: _update_block,
+    BlockCompleted: _complete_block,
+    TurnStarted: _start_turn,
+    TurnEnded: _end_turn,
+    TurnSuspended: _suspend_turn,
+    TurnResumed: _resume_turn,
+    MessageCreated: _create_message,
+    ConversationSnapshot: _load_snapshot,
+    UnknownEvent: _ignore,
+}

@@ -58,7 +58,7 @@ def _settle(
     return events
 
 
-def end_turn(
+def end_turn(  # noqa: PLR0913 - the members of a terminal event
     turn: TurnState,
     status: TerminalStatus,
     *,

@@ -153,6 +153,7 @@ _ASSIGNED: Final = (
     _shape("user option", r"(?<!\S)(-u[ \t]+)[^\s:]{1,256}:\S+"),
 )
 
+_PREFIXES: Final = "(?:hf|gsk|r8|fw|npm|dop_v1|nvapi|pplx|tvly|xai|csk|e2b|lsv2_pt|lin_api)"
 # What providers hand out: prefix, then random characters.
 _KEYS: Final = _either(
     # Also masked as in an answer that repeats it: sk-ab***yz.
@@ -163,8 +164,7 @@ _KEYS: Final = _either(
     r"gl(?:pat|dt|rt)-[A-Za-z0-9_-]{16,}",
     r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{12,}|ABSK[A-Za-z0-9+/]{20,}={0,2}",
     r"xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",
-    "(?:hf|gsk|r8|fw|npm|dop_v1|nvapi|pplx|tvly|xai|csk|e2b|lsv2_pt|lin_api)[_-]"
-    + "(?=[A-Za-z_]{0,64}[0-9])[A-Za-z0-9_]{20,}",
+    _PREFIXES + "[_-](?=[A-Za-z_]{0,64}[0-9])[A-Za-z0-9_]{20,}",
     r"pypi-[A-Za-z0-9_-]{16,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
     # JSON web tokens, signed or encrypted.

@@ -47,7 +47,7 @@ class BlockState:
     def _with(
         self, block: Block, pieces: AppendLog[str] | None, length_chars: int, *, is_open: bool
     ) -> BlockState:
-        new = BlockState.__new__(BlockState)
+        new: BlockState = BlockState.__new__(BlockState)
         new.id = self.id
         new.type = self.type
         new.field = self.field
@@ -134,7 +134,7 @@ class TurnState:
         "turn_id",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a turn consists of
         self,
         turn_id: str,
         ordinal: int,
@@ -157,7 +157,7 @@ class TurnState:
 
     def _copy(self) -> TurnState:
         # Spelled out: this runs once a delta, and a loop over the slots costs three times as much.
-        new = TurnState.__new__(TurnState)
+        new: TurnState = TurnState.__new__(TurnState)
         new.turn_id = self.turn_id
         new.ordinal = self.ordinal
         new.envelope = self.envelope
@@ -173,11 +173,9 @@ class TurnState:
         position = self._index.get(block_id)
         if position is None or position >= len(self.blocks):
             return None
-        # A branch of an older state may have put another block there.
-        return position if self.blocks[position].id == block_id else self._search(block_id)
-
-    def _search(self, block_id: str) -> int | None:
-        return next((i for i, block in enumerate(self.blocks) if block.id == block_id), None)
+        # A branch of an older state may have put another block there. Had this state put it
+        # elsewhere, it would have an index of its own (with_new_block).
+        return position if self.blocks[position].id == block_id else None
 
     def find(self, block_id: str) -> BlockState | None:
         """Return the block with this id, or None."""
@@ -186,7 +184,7 @@ class TurnState:
 
     def with_new_block(self, block: BlockState) -> TurnState:
         """Return the turn with ``block`` at the end of its message."""
-        new = self._copy()
+        new: TurnState = self._copy()
         new.blocks = (*self.blocks, block)
         if self._index.setdefault(block.id, len(self.blocks)) != len(self.blocks):
             new._index = {b.id: i for i, b in enumerate(new.blocks)}
@@ -258,9 +256,18 @@ class ConversationState:
         seq: The receiver's cursor.
         running: Turns that are not terminal, by id.
         more_before: Cursor for messages older than a snapshot held.
+        next_ordinal: The position that the next message takes.
     """
 
-    __slots__ = ("_finished", "_index", "conversation_id", "more_before", "running", "seq")
+    __slots__ = (
+        "_finished",
+        "_index",
+        "conversation_id",
+        "more_before",
+        "next_ordinal",
+        "running",
+        "seq",
+    )
 
     def __init__(
         self,
@@ -268,30 +275,27 @@ class ConversationState:
         seq: int = 0,
         *,
         running: Mapping[str, TurnState] = _NOTHING,
-        finished: AppendLog[tuple[int, Message, TurnState | None]] | None = None,
         more_before: str | None = None,
     ) -> None:
         self.conversation_id = conversation_id
         self.seq = seq
         self.running = running
         self.more_before = more_before
-        self._finished = AppendLog() if finished is None else finished
-        self._index = {item[1]["id"]: i for i, item in enumerate(self._finished)}
+        self.next_ordinal = max((turn.ordinal + 1 for turn in running.values()), default=0)
+        self._finished: AppendLog[tuple[int, Message, TurnState | None]] = AppendLog()
+        # Shared by successive states: an entry counts only below len(_finished).
+        self._index: dict[Json, int] = {}
 
     def _copy(self) -> ConversationState:
-        new = ConversationState.__new__(ConversationState)
+        new: ConversationState = ConversationState.__new__(ConversationState)
         new.conversation_id = self.conversation_id
         new.seq = self.seq
         new.running = self.running
         new.more_before = self.more_before
+        new.next_ordinal = self.next_ordinal
         new._finished = self._finished
         new._index = self._index
         return new
-
-    @property
-    def next_ordinal(self) -> int:
-        """The position that the next message takes."""
-        return len(self._finished) + len(self.running)
 
     def at(self, seq: int, conversation_id: str) -> ConversationState:
         """Return the state with its cursor at ``seq``."""
@@ -304,15 +308,19 @@ class ConversationState:
         """Return the state with ``turn``, which is not terminal, as its turn of that id."""
         new = self._copy()
         new.running = {**self.running, turn.turn_id: turn}
+        if turn.ordinal >= new.next_ordinal:
+            new.next_ordinal = turn.ordinal + 1
         return new
 
     def with_finished(
         self, ordinal: int, message: Message, turn: TurnState | None = None
     ) -> ConversationState:
         """Return the state with one more message that never changes again."""
-        new = self._copy()
+        new: ConversationState = self._copy()
         if turn is not None and turn.turn_id in self.running:
             new.running = {k: v for k, v in self.running.items() if k != turn.turn_id}
+        if ordinal >= new.next_ordinal:
+            new.next_ordinal = ordinal + 1
         position = len(self._finished)
         new._finished = self._finished.append((ordinal, message, turn))
         if self._index.setdefault(message["id"], position) != position:
@@ -321,16 +329,17 @@ class ConversationState:
 
     def without_finished(self) -> ConversationState:
         """Return the state without its finished messages, for a holder that keeps them elsewhere."""
-        return ConversationState(self.conversation_id, self.seq, running=self.running)
+        new: ConversationState = self._copy()
+        new._finished = AppendLog()
+        new._index = {}
+        return new
 
     def _finished_entry(self, message_id: str) -> tuple[int, Message, TurnState | None] | None:
         position = self._index.get(message_id)
         if position is None or position >= len(self._finished):
             return None
         entry = self._finished[position]
-        if entry[1]["id"] == message_id:
-            return entry
-        return next((e for e in self._finished if e[1]["id"] == message_id), None)
+        return entry if entry[1]["id"] == message_id else None
 
     def find_turn(self, turn_id: str) -> TurnState | None:
         """Return the turn, running or finished, or None."""

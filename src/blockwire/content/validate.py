@@ -1,6 +1,6 @@
 """Checks of blocks, messages and events against the tables in ``fields``.
 
-Spec: docs/spec/content/model.md. Every refusal names the first offending member by JSON Pointer.
+Spec: docs/spec/content/model.md. Every refusal names the offending member by JSON Pointer.
 """
 
 from __future__ import annotations
@@ -17,15 +17,24 @@ from blockwire.content.fields import (
     REQUEST_FIELDS,
     SCALARS,
     TOOL_CHANGES,
+    TURN_FIELDS,
     Field,
     Kind,
 )
 from blockwire.content.keys import check_keys
 from blockwire.content.vocabulary import TERMINAL_STATUSES, Block, Message
 from blockwire.errors import RemoteProtocolError
-from blockwire.jsontext import Json
+from blockwire.jsontext import Json, check_json_value
+from blockwire.jsontext import pointer as json_pointer
 
-__all__ = ["check_block", "check_complete_message", "check_members", "check_message"]
+__all__ = [
+    "check_block",
+    "check_complete_message",
+    "check_members",
+    "check_message",
+    "check_open_value",
+    "is_type",
+]
 
 _NO_FIELDS: Final[Mapping[str, Field]] = MappingProxyType({})
 
@@ -34,21 +43,28 @@ def _refuse(code: str, pointer: str, expected: str) -> RemoteProtocolError:
     return RemoteProtocolError(code, f"expected {expected}", pointer=pointer)
 
 
+def is_type(name: str) -> bool:
+    """Return whether ``name``, which is a valid id, may be the type of a block or event.
+
+    Types are an open vocabulary, and every value of a vocabulary is lower-case.
+    """
+    return name == name.lower()
+
+
 def check_members(record: Mapping[str, Json], fields: Mapping[str, Field], pointer: str) -> None:
     """Check that ``record`` has the required members and that known ones hold what they should.
 
     Raises:
         RemoteProtocolError: ``missing_member``, ``invalid_member``, ``invalid_name`` or
-            ``invalid_enum``, with a pointer below ``pointer``.
+            ``invalid_enum``, with a pointer below ``pointer`` (which is empty for the root).
     """
     for name, (kind, required) in fields.items():
-        if name not in record:
-            if required:
-                raise RemoteProtocolError(
-                    "missing_member", f"{name} is required", pointer=pointer or "/"
-                )
-            continue
-        _check_value(record[name], kind, f"{pointer}/{name}")
+        if name in record:
+            _check_value(record[name], kind, f"{pointer}/{name}")
+        elif required:
+            raise RemoteProtocolError(
+                "missing_member", f"{name} is required", pointer=f"{pointer}/{name}"
+            )
 
 
 def _check_value(value: Json, kind: Kind, pointer: str) -> None:
@@ -60,10 +76,22 @@ def _check_value(value: Json, kind: Kind, pointer: str) -> None:
         return
     values = ENUMS.get(kind)
     if values is not None:
-        if value not in values or not isinstance(value, str):
+        if not isinstance(value, str) or value not in values:
             raise _refuse("invalid_enum", pointer, "one of " + ", ".join(values))
         return
     _RECORDS[kind](value, pointer)
+
+
+def _check_object(value: Json, pointer: str, what: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise _refuse("invalid_member", pointer, f"{what}, which is an object")
+    return value
+
+
+def _check_array(value: Json, pointer: str, what: str) -> list[Json]:
+    if not isinstance(value, list):
+        raise _refuse("invalid_member", pointer, f"an array of {what}")
+    return value
 
 
 def check_block(value: Json, pointer: str = "") -> Block:
@@ -72,29 +100,27 @@ def check_block(value: Json, pointer: str = "") -> Block:
     Raises:
         RemoteProtocolError: See :func:`check_members`.
     """
-    if not isinstance(value, dict):
-        raise _refuse("invalid_member", pointer, "a block, which is an object")
-    check_members(value, COMMON_BLOCK_FIELDS, pointer)
-    block_type = cast("str", value["type"])
-    if not block_type or block_type != block_type.lower():
+    block = _check_object(value, pointer, "a block")
+    check_members(block, COMMON_BLOCK_FIELDS, pointer)
+    block_type = cast("str", block["type"])
+    if not is_type(block_type):
         raise _refuse("invalid_enum", f"{pointer}/type", "a lower-case block type")
-    check_members(value, BLOCK_FIELDS.get(block_type, _NO_FIELDS), pointer)
-    return value
+    check_members(block, BLOCK_FIELDS.get(block_type, _NO_FIELDS), pointer)
+    return block
 
 
 def _check_blocks(value: Json, pointer: str) -> None:
-    if not isinstance(value, list):
-        raise _refuse("invalid_member", pointer, "an array of blocks")
-    seen: set[Json] = set()
-    for index, item in enumerate(value):
-        block_id = cast("str", check_block(item, f"{pointer}/{index}")["id"])
-        if block_id in seen:
-            raise RemoteProtocolError(
-                "block_exists",
-                "block ids are unique in their message",
-                pointer=f"{pointer}/{index}/id",
-            )
-        seen.add(block_id)
+    seen: set[str] = set()
+    for index, item in enumerate(_check_array(value, pointer, "blocks")):
+        block = check_block(item, f"{pointer}/{index}")
+        _check_unique(seen, block, f"{pointer}/{index}/id", "block_exists")
+
+
+def _check_unique(seen: set[str], record: Mapping[str, Json], pointer: str, code: str) -> None:
+    record_id = cast("str", record["id"])
+    if record_id in seen:
+        raise RemoteProtocolError(code, "an id stands for one thing", pointer=pointer)
+    seen.add(record_id)
 
 
 def check_message(value: Json, pointer: str = "") -> Message:
@@ -103,13 +129,12 @@ def check_message(value: Json, pointer: str = "") -> Message:
     Raises:
         RemoteProtocolError: See :func:`check_members`; ``block_exists`` for a repeated block id.
     """
-    if not isinstance(value, dict):
-        raise _refuse("invalid_member", pointer, "a message, which is an object")
-    check_members(value, MESSAGE_FIELDS, pointer)
-    completed_at = value.get("completed_at")
-    if isinstance(completed_at, int) and completed_at < cast("int", value["created_at"]):
+    message = _check_object(value, pointer, "a message")
+    check_members(message, MESSAGE_FIELDS, pointer)
+    completed_at = message.get("completed_at")
+    if isinstance(completed_at, int) and completed_at < cast("int", message["created_at"]):
         raise _refuse("invalid_member", f"{pointer}/completed_at", "a time not before created_at")
-    return value
+    return message
 
 
 def check_complete_message(value: Json, pointer: str = "") -> Message:
@@ -125,48 +150,58 @@ def check_complete_message(value: Json, pointer: str = "") -> Message:
 
 
 def _check_messages(value: Json, pointer: str) -> None:
-    if not isinstance(value, list):
-        raise _refuse("invalid_member", pointer, "an array of messages")
-    for index, item in enumerate(value):
-        check_message(item, f"{pointer}/{index}")
+    seen: set[str] = set()
+    for index, item in enumerate(_check_array(value, pointer, "messages")):
+        message = check_message(item, f"{pointer}/{index}")
+        _check_unique(seen, message, f"{pointer}/{index}/id", "message_exists")
+
+
+def _check_turns(value: Json, pointer: str) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(_check_array(value, pointer, "turns")):
+        turn = _check_object(item, f"{pointer}/{index}", "a turn")
+        check_members(turn, TURN_FIELDS, f"{pointer}/{index}")
+        _check_unique(seen, turn, f"{pointer}/{index}/id", "turn_exists")
 
 
 def _check_tool_changes(value: Json, pointer: str) -> None:
-    if not isinstance(value, dict):
-        raise _refuse("invalid_member", pointer, "an object")
-    for name in value:
+    changes = _check_object(value, pointer, "a set of changes")
+    for name in changes:
         if name not in TOOL_CHANGES:
             raise RemoteProtocolError(
                 "field_not_mutable",
                 "only results, times and status of a tool block change",
-                pointer=f"{pointer}/{name}",
+                pointer=pointer + json_pointer([name]),
             )
-    check_members(value, TOOL_CHANGES, pointer)
+    check_members(changes, TOOL_CHANGES, pointer)
 
 
 def _check_request(value: Json, pointer: str) -> None:
-    if not isinstance(value, dict):
-        raise _refuse("invalid_member", pointer, "a request, which is an object")
-    check_members(value, REQUEST_FIELDS, pointer)
+    check_members(_check_object(value, pointer, "a request"), REQUEST_FIELDS, pointer)
 
 
 _RECORDS: Final[Mapping[Kind, Callable[[Json, str], Any]]] = MappingProxyType(
     {
         "block": check_block,
         "blocks": _check_blocks,
-        "message": check_message,
+        "complete_message": check_complete_message,
         "messages": _check_messages,
+        "turns": _check_turns,
         "tool_changes": _check_tool_changes,
         "request": _check_request,
     }
 )
 
 
-def check_open_value(value: Json) -> Json:
-    """Return ``value`` if it may enter through one of our own doors: keys checked at every depth.
+def check_open_value(value: object) -> Json:
+    """Return ``value`` if it may enter through a door of our own format, whoever made it.
+
+    It can be encoded at any time, and its keys obey the rule at every depth.
 
     Raises:
         RemoteProtocolError: ``invalid_key`` with the pointer of the first bad one.
+        LocalProtocolError: ``invalid_json_value`` for what is no JSON value.
     """
-    check_keys(value)
-    return value
+    checked = check_json_value(value)
+    check_keys(checked)
+    return checked

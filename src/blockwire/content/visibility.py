@@ -2,17 +2,21 @@
 
 Spec: docs/spec/content/visibility.md.
 
-Private reasoning, ``provider_data`` and messages of role ``system`` and ``developer`` reach owner
-views only. :func:`visible` takes a block, a message or an event and returns what the view gets of
-it, or None for nothing.
+Private reasoning, provider data and messages of role ``system`` and ``developer`` reach owner
+views only, and so do exact source texts of whole records, which repeat all of it. :func:`visible`
+takes a block, a message or an event and returns what the view gets of it, or None for nothing.
+What it returns for the owner is the thing itself.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, TypeAlias, TypeVar, cast, overload
 
-import msgspec
+from msgspec.structs import replace
 
+from blockwire.content.convert import RECORD_SOURCE, source_member
 from blockwire.content.events import (
     BlockCompleted,
     BlockDelta,
@@ -27,20 +31,53 @@ from blockwire.content.events import (
     TurnSuspended,
     UnknownEvent,
 )
-from blockwire.content.state import ConversationState
+from blockwire.content.state import ConversationState, TurnState
 from blockwire.content.vocabulary import OWNER_ROLES, Block, Message, View
 from blockwire.jsontext import Json
 
-__all__ = ["visible_block", "visible_event", "visible_message"]
+__all__ = [
+    "HIDDEN_MEMBERS",
+    "visible",
+    "visible_block",
+    "visible_event",
+    "visible_message",
+    "visible_request",
+]
 
-_HIDDEN_MEMBERS = ("provider_data",)
-_R = TypeVar("_R", bound=dict[str, Any])
+HIDDEN_MEMBERS: Final = frozenset(
+    {"provider_data", source_member("provider_data"), RECORD_SOURCE, source_member("content")}
+)
+"""Members of blocks, messages and events that reach owner views only."""
+
+_R = TypeVar("_R", bound=Mapping[str, Any])
 
 
 def _without_hidden(record: _R) -> _R:
-    if any(name in record for name in _HIDDEN_MEMBERS):
-        return cast("_R", {k: v for k, v in record.items() if k not in _HIDDEN_MEMBERS})
-    return record
+    """Return ``record`` without hidden members; itself where it has none."""
+    if HIDDEN_MEMBERS.isdisjoint(record):
+        return record
+    return cast("_R", {k: v for k, v in record.items() if k not in HIDDEN_MEMBERS})
+
+
+@overload
+def visible(view: View, thing: dict[str, Json]) -> dict[str, Json] | None: ...
+@overload
+def visible(view: View, thing: StreamEvent, state: ConversationState) -> StreamEvent | None: ...
+def visible(
+    view: View, thing: dict[str, Json] | StreamEvent, state: ConversationState | None = None
+) -> dict[str, Json] | StreamEvent | None:
+    """Return what ``view`` gets of a block, a message or an event, or None for nothing.
+
+    Args:
+        view: The audience.
+        thing: Valid. A record with a ``role`` and ``content`` is a message.
+        state: For an event, the owner's state before it.
+    """
+    if not isinstance(thing, dict):
+        return visible_event(view, thing, state or ConversationState())
+    if "role" in thing and isinstance(thing.get("content"), list):
+        return visible_message(view, thing)
+    return visible_block(view, thing)
 
 
 def visible_block(view: View, block: Block) -> Block | None:
@@ -58,9 +95,30 @@ def visible_message(view: View, message: Message) -> Message | None:
         return message
     if message["role"] in OWNER_ROLES:
         return None
-    blocks = [visible_block(view, block) for block in cast("list[Block]", message["content"])]
-    seen: list[Json] = [block for block in blocks if block is not None]
-    return _without_hidden({**message, "content": seen})
+    blocks = cast("list[Block]", message["content"])
+    seen = [shown for block in blocks if (shown := visible_block(view, block)) is not None]
+    if len(seen) < len(blocks) or any(a is not b for a, b in zip(seen, blocks, strict=True)):
+        message = {**message, "content": cast("list[Json]", seen)}
+    return _without_hidden(message)
+
+
+def visible_request(
+    view: View, request: Mapping[str, Json], turn: TurnState | None
+) -> Mapping[str, Json]:
+    """Return what ``view`` gets of the request of a suspended turn.
+
+    The question is part of the conversation; that it concerns a private block is not told.
+    """
+    if view == "owner":
+        return request
+    blocks = () if turn is None else turn.blocks
+    return _see_request(request, {block.id for block in blocks if not block.is_private})
+
+
+def _see_request(request: Mapping[str, Json], seen_ids: AbstractSet[Json]) -> Mapping[str, Json]:
+    if "block_id" in request and request["block_id"] not in seen_ids:
+        request = {name: value for name, value in request.items() if name != "block_id"}
+    return _without_hidden(request)
 
 
 def visible_event(view: View, event: StreamEvent, state: ConversationState) -> StreamEvent | None:
@@ -68,33 +126,36 @@ def visible_event(view: View, event: StreamEvent, state: ConversationState) -> S
 
     Args:
         view: The audience.
-        event: Valid in ``state``.
+        event: Valid in ``state``. What it says about a turn that ``state`` does not hold is
+            withheld.
         state: The owner's state *before* the event: it knows which open block is private.
     """
     if view == "owner":
         return event
-    event = _strip_extra(event)
+    if event.extra is not None and not HIDDEN_MEMBERS.isdisjoint(event.extra):
+        event = replace(event, extra=_without_hidden(event.extra) or None)
     match event:
         case MessageCreated(message=message):
-            shown = visible_message(view, message)
-            return None if shown is None else msgspec.structs.replace(event, message=shown)
-        case ConversationSnapshot() | UnknownEvent():
-            # Snapshots are made for one view; what a type means that nobody here knows,
-            # nobody here can call public.
+            return _showing(event, "message", visible_message(view, message))
+        case ConversationSnapshot():
+            return _see_snapshot(event)
+        case UnknownEvent():
+            # What a type means that nobody here knows, nobody here can call public.
             return None
         case TurnStarted(role=role):
             return None if role in OWNER_ROLES else event
         case _:
-            return _visible_turn_event(view, event, state)
+            return _see_turn_event(view, event, state.find_turn(event.turn_id))
 
 
-def _strip_extra(event: StreamEvent) -> StreamEvent:
-    if event.extra is None:
-        return event
-    return msgspec.structs.replace(event, extra=_without_hidden(event.extra))
+def _showing(event: StreamEvent, name: str, shown: Any) -> StreamEvent | None:
+    """Return ``event`` with ``shown`` as its member; itself where nothing was hidden."""
+    if shown is None:
+        return None
+    return event if shown is getattr(event, name) else replace(event, **{name: shown})
 
 
-_TurnEvent = (
+_TurnEvent: TypeAlias = (
     BlockStarted
     | BlockDelta
     | BlockUpdated
@@ -105,30 +166,66 @@ _TurnEvent = (
 )
 
 
-def _visible_turn_event(
-    view: View, event: _TurnEvent, state: ConversationState
-) -> StreamEvent | None:
-    turn = state.find_turn(event.turn_id)
-    if turn is not None and turn.envelope["role"] in OWNER_ROLES:
+def _see_turn_event(view: View, event: _TurnEvent, turn: TurnState | None) -> StreamEvent | None:
+    if turn is None or turn.envelope["role"] in OWNER_ROLES:
         return None
-    if isinstance(event, BlockStarted):
-        shown = visible_block(view, event.block)
-        return None if shown is None else msgspec.structs.replace(event, block=shown)
-    if isinstance(event, BlockDelta | BlockUpdated | BlockCompleted):
-        block = None if turn is None else turn.find(event.block_id)
-        if block is not None and block.is_private:
-            return None
-        return _strip_block_event(view, event)
-    return event
+    match event:
+        case BlockStarted(block=block):
+            return _showing(event, "block", visible_block(view, block))
+        case TurnSuspended(request=request):
+            return _showing(event, "request", visible_request(view, request, turn))
+        case TurnEnded() | TurnResumed():
+            return event
+        case _:
+            block_state = turn.find(event.block_id)
+            if block_state is None or block_state.is_private:
+                return None
+            return _see_block_event(view, event)
 
 
-def _strip_block_event(
+def _see_block_event(
     view: View, event: BlockDelta | BlockUpdated | BlockCompleted
 ) -> StreamEvent | None:
     if isinstance(event, BlockUpdated):
-        changes = _without_hidden(event.set)
-        return msgspec.structs.replace(event, set=changes) if changes else None
-    if isinstance(event, BlockCompleted):
-        block = None if event.block is None else visible_block(view, event.block)
-        return msgspec.structs.replace(event, block=block, provider_data=None)
+        # An update of hidden members alone would tell that there are some.
+        return _showing(event, "set", _without_hidden(event.set) or None)
+    if isinstance(event, BlockCompleted) and event.block is not None:
+        return _showing(event, "block", visible_block(view, event.block))
     return event
+
+
+def _see_snapshot(event: ConversationSnapshot) -> ConversationSnapshot:
+    messages = {
+        cast("str", message["id"]): shown
+        for message in event.messages
+        if (shown := visible_message("public", message)) is not None
+    }
+    withheld = {cast("str", message["id"]) for message in event.messages} - messages.keys()
+    seen_ids = {name: _block_ids(message) for name, message in messages.items()}
+    all_ids = frozenset().union(*seen_ids.values())
+    return replace(
+        event,
+        messages=list(messages.values()),
+        turns=[
+            _see_turn_info(info, seen_ids.get(cast("str", info["id"]), frozenset()))
+            for info in event.turns
+            if info["id"] not in withheld
+        ],
+        open_block_ids=[name for name in event.open_block_ids if name in all_ids],
+    )
+
+
+def _block_ids(message: Message) -> frozenset[Json]:
+    return frozenset(block["id"] for block in cast("list[Block]", message["content"]))
+
+
+def _see_turn_info(info: dict[str, Json], seen_ids: frozenset[Json]) -> dict[str, Json]:
+    """Return what the public gets of a snapshot's turn, of whose message it sees these blocks."""
+    changes: dict[str, Json] = {}
+    if "open_block_ids" in info:
+        open_ids = cast("list[Json]", info["open_block_ids"])
+        changes["open_block_ids"] = [name for name in open_ids if name in seen_ids]
+    if "request" in info:
+        request = cast("Mapping[str, Json]", info["request"])
+        changes["request"] = dict(_see_request(request, seen_ids))
+    return _without_hidden({**info, **changes})

@@ -151,7 +151,7 @@ class BlockWriter:
             )
         )
 
-    def fail(
+    def fail(  # noqa: PLR0913 - the members of an error and of a terminal event
         self,
         code: str,
         message: str,

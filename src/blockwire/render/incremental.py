@@ -1,0 +1,346 @@
+"""Markdown that arrives in pieces, shown as rows that never change.
+
+Spec: docs/spec/rendering/markdown.md.
+
+Top-level blocks are final as soon as another begins, so only the open tail is parsed again, and
+only when a line is complete. Within the tail, four kinds are shown before they end: the lines of a
+code fence, all but the last item of a list, and the decided words of a paragraph. Everything
+else (tables, quotes) appears when it is complete. Whatever was given out is a prefix of the rows
+of the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from blockwire.render.inline import inline_lines, stable_source
+from blockwire.render.layout import wrap_spans
+from blockwire.render.markdown import (
+    BLANK,
+    Node,
+    Place,
+    code_label,
+    code_row,
+    fence_language,
+    gap_between,
+    item_rows,
+    last_line,
+    node_rows,
+    parse_blocks,
+)
+from blockwire.render.spans import Row, TerminalLook, slice_spans
+from blockwire.text import last_break
+
+__all__ = ["MarkdownStream", "NewRows", "normalise_markdown"]
+
+PARAGRAPH_LIVE_CHARS_MAX: Final = 8192
+"""Longest paragraph that is shown word by word; a longer one waits for its end."""
+
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+# How a line must begin so that it can be nothing but the text of a paragraph, wherever it ends.
+_PARAGRAPH_START: Final = re.compile(
+    r"[^\W\d_]|[^\x00-\x7f\s]|[\"'(\[]|\*{1,3}[^\s*]|_{1,3}[^\s_]|`{1,2}[^`]|\d+(?=[^\d.)])"
+)
+_PLACE: Final = Place()
+
+
+class NewRows(NamedTuple):
+    """What a feed decided: rows that are final, and the beginning of the row after them.
+
+    ``partial`` only ever grows until the row appears in ``rows``.
+    """
+
+    rows: list[Row]
+    partial: Row | None
+
+
+class _OpenList(NamedTuple):
+    """A list whose first items were given out already."""
+
+    kind: str
+    markup: str
+    number: int | None
+    gap: bool
+
+
+class _OpenFence(NamedTuple):
+    """A code fence whose first lines were given out already."""
+
+    closing: re.Pattern[str]
+    indent: int
+    is_empty: bool
+
+
+def normalise_markdown(text: str) -> str:
+    """Return ``text`` with LF line ends and U+0000 shown instead of lost."""
+    if "\r" in text or "\0" in text:
+        return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\u2400")
+    return text
+
+
+def _without_indent(line: str, columns: int) -> str:
+    """Return a line of code without the blanks that its indented fence takes from it.
+
+    A Tab goes to the next multiple of four; what it reaches beyond ``columns`` stays, as blanks.
+    """
+    column = index = 0
+    while column < columns and index < len(line) and line[index] in " \t":
+        column += 1 if line[index] == " " else 4 - column % 4
+        index += 1
+    return " " * (column - columns) + line[index:]
+
+
+class MarkdownStream:
+    """Turns pieces of Markdown into rows."""
+
+    def __init__(self, look: TerminalLook) -> None:
+        self._look = look
+        self._tail: list[str] = []  # complete lines that are not final yet
+        self._partial_line = ""
+        self._has_cr = False
+        self._lines_parsed = 0
+        self._list: _OpenList | None = None
+        self._fence: _OpenFence | None = None
+        self._has_rows = False
+        self._live_rows = 0
+        self._out: list[Row] = []
+        self._nodes: list[Node] = []
+
+    def feed(self, text: str) -> NewRows:
+        """Add ``text`` and return what it decided."""
+        # A CR at the end may be the first half of a CRLF.
+        text = ("\r" if self._has_cr else "") + text
+        self._has_cr = text.endswith("\r")
+        text = normalise_markdown(text[:-1] if self._has_cr else text)
+        lines = (self._partial_line + text).split("\n") if "\n" in text else None
+        if lines is None:
+            self._partial_line += text
+        else:
+            self._partial_line = lines.pop()
+            self._add_lines(lines)
+        return self._take(self._live_partial())
+
+    def finish(self) -> NewRows:
+        """Return the rest: there will be no more text."""
+        if self._has_cr:
+            self._has_cr = False
+            self._add_lines([self._partial_line])
+            self._partial_line = ""
+        if self._partial_line:
+            line, self._partial_line = self._partial_line, ""
+            self._add_lines([line])
+        if self._fence is not None:
+            self._close_fence()
+        for node in parse_blocks("\n".join(self._tail)):
+            self._emit_node(node)
+        self._tail.clear()
+        return self._take(None)
+
+    def _take(self, partial: Row | None) -> NewRows:
+        rows, self._out = self._out, []
+        return NewRows(rows, partial)
+
+    def _add_lines(self, lines: list[str]) -> None:
+        for index, line in enumerate(lines):
+            if self._fence is not None:
+                self._add_code_line(line)
+                continue
+            self._tail.append(line)
+            opens_fence = _FENCE.match(line) is not None
+            is_last = index == len(lines) - 1
+            if opens_fence or (is_last and self._is_due(line)):
+                self._parse_tail()
+
+    def _is_due(self, line: str) -> bool:
+        """A long open block is not parsed again for each of its lines: the work stays linear."""
+        new_lines = len(self._tail) - self._lines_parsed
+        if not line.strip() and len(self._tail) < 256:
+            return True
+        return new_lines > len(self._tail) // 8
+
+    def _parse_tail(self) -> None:
+        nodes = parse_blocks("\n".join(self._tail))
+        if not nodes:
+            self._tail.clear()
+            self._lines_parsed = 0
+            self._nodes = []
+            return
+        for node in nodes[:-1]:
+            self._emit_node(node)
+        last = nodes[-1]
+        assert last.map is not None, "block tokens have line ranges"
+        start = last.map[0]
+        if self._is_closed(last):
+            self._emit_node(last)
+            start = len(self._tail)
+        elif last.type == "fence":
+            self._open_fence(last)
+            start = len(self._tail)
+        elif last.type in {"bullet_list", "ordered_list"}:
+            start = self._emit_items_but_last(last)
+        del self._tail[:start]
+        self._lines_parsed = len(self._tail)
+        self._nodes = [last] if self._tail else []
+
+    def _is_closed(self, node: Node) -> bool:
+        assert node.map is not None, "block tokens have line ranges"
+        match node.type:
+            case "heading" | "hr":
+                return True
+            case "fence":
+                return (
+                    node.map[1] - node.map[0] > 1
+                    and self._fence_of(node).closing.match(self._tail[node.map[1] - 1]) is not None
+                )
+            case "paragraph" | "table" | "blockquote":
+                return self._has_blank_after(node)
+            case _:
+                return False
+
+    def _has_blank_after(self, node: Node) -> bool:
+        end = last_line(node)
+        return end < len(self._tail) and not self._tail[end].strip()
+
+    def _begin_block(self) -> None:
+        if self._has_rows:
+            self._out.append(BLANK)
+        self._has_rows = True
+
+    def _emit_node(self, node: Node) -> None:
+        if self._list is not None and node.type == self._list.kind:
+            self._emit_items(node, node.children)
+            self._list = None
+            return
+        self._list = None
+        rows = node_rows(node, self._look)
+        if self._live_rows:
+            # Its beginning is on the screen already.
+            rows = rows[self._live_rows - 1 :]
+            self._live_rows = 0
+        else:
+            self._begin_block()
+        self._out += rows
+
+    # lists -----------------------------------------------------------------------------------
+    def _emit_items_but_last(self, node: Node) -> int:
+        """Give out all items but the last; return the line at which the last begins."""
+        *done, last = node.children
+        if done:
+            self._emit_items(node, done)
+            number = self._number_of(node)
+            self._list = _OpenList(
+                node.type,
+                node.markup,
+                None if number is None else number + len(done),
+                gap_between(done[-1], last),
+            )
+        assert last.map is not None, "block tokens have line ranges"
+        return last.map[0]
+
+    def _number_of(self, node: Node) -> int | None:
+        if node.type != "ordered_list":
+            return None
+        if self._list is not None:
+            return self._list.number
+        return int(node.attrs.get("start", 1))
+
+    def _emit_items(self, node: Node, items: list[Node]) -> None:
+        number = self._number_of(node)
+        previous: Node | None = None
+        for item in items:
+            if previous is not None:
+                gap = gap_between(previous, item)
+            elif self._list is not None:
+                gap = self._list.gap
+            else:
+                self._begin_block()
+                gap = False
+            if gap:
+                self._out.append(BLANK)
+            self._out += item_rows(item, self._look, _PLACE, number)
+            number = None if number is None else number + 1
+            previous = item
+
+    # fences ----------------------------------------------------------------------------------
+    def _fence_of(self, node: Node) -> _OpenFence:
+        assert node.map is not None, "block tokens have line ranges"
+        opening = self._tail[node.map[0]]
+        mark, length = node.markup[0], len(node.markup)
+        closing = re.compile(rf" {{0,3}}{re.escape(mark)}{{{length},}}[ \t]*\Z")
+        return _OpenFence(closing, len(opening) - len(opening.lstrip(" ")), is_empty=True)
+
+    def _open_fence(self, node: Node) -> None:
+        assert node.map is not None, "block tokens have line ranges"
+        self._list = None
+        self._begin_block()
+        self._fence = self._fence_of(node)
+        language = fence_language(node.info)
+        if language:
+            self._out.append(code_label(language))
+        for line in self._tail[node.map[0] + 1 :]:
+            self._add_code_line(line)
+
+    def _add_code_line(self, line: str) -> None:
+        fence = self._fence
+        assert fence is not None, "only an open fence takes lines"
+        if fence.closing.match(line):
+            self._close_fence()
+            return
+        self._out.append(code_row(_without_indent(line, fence.indent)))
+        self._fence = fence._replace(is_empty=False)
+
+    def _close_fence(self) -> None:
+        if self._fence is not None and self._fence.is_empty:
+            self._out.append(code_row(""))
+        self._fence = None
+
+    # paragraphs ------------------------------------------------------------------------------
+    def _live_partial(self) -> Row | None:
+        """Give out the decided rows of an open paragraph; return the beginning of the next one."""
+        source = self._open_paragraph()
+        if source is None:
+            return None
+        rows = self._decided_rows(source)
+        # One row may still become a heading; from two on a heading looks the same.
+        if len(rows) < 2:
+            return None
+        if not self._live_rows:
+            self._begin_block()
+            self._live_rows = 1
+        # Rows below index _live_rows - 1 are out; the last one is still growing.
+        self._out += rows[self._live_rows - 1 : -1]
+        self._live_rows = max(self._live_rows, len(rows))
+        return rows[-1]
+
+    def _open_paragraph(self) -> str | None:
+        """Return the source of the paragraph that is being written, if it can be nothing else."""
+        if self._fence is not None or self._list is not None:
+            return None
+        if self._lines_parsed != len(self._tail):
+            return None
+        partial = self._partial_line
+        if partial and not _PARAGRAPH_START.match(partial):
+            partial = ""
+        if not self._nodes:
+            source = partial
+        elif self._nodes[0].type == "paragraph":
+            # The lines as they came: their trailing blanks may be a hard break.
+            source = "\n".join([*self._tail, partial]).lstrip()
+        else:
+            return None
+        if "|" in source or len(source) > PARAGRAPH_LIVE_CHARS_MAX:
+            return None
+        return source or None
+
+    def _decided_rows(self, source: str) -> list[Row]:
+        tokens, is_whole = stable_source(source)
+        lines = inline_lines(tokens)
+        if not is_whole:
+            # The word before an undecided delimiter may go on.
+            text = "".join(span.text for span in lines[-1])
+            lines[-1] = list(slice_spans(lines[-1], 0, last_break(text)))
+        rows: list[Row] = []
+        for line in lines:
+            rows += wrap_spans(line, self._look)
+        return rows

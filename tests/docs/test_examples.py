@@ -6,8 +6,10 @@ A file that is not executable by itself (an agent that another example starts, a
 has a name that begins with an underscore.
 """
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +24,29 @@ RUNNABLE = sorted(
 )
 # An example may start a gateway and wait for it; it may not take a reader's patience.
 EXAMPLE_S = 30
+
+
+# Without coverage, like its only caller.
+def run(  # pragma: no cover
+    command: list[str], folder: Path, environment: dict[str, str]
+) -> tuple[int, str]:
+    """Return exit status and output of one example; whatever it started ends with it."""
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        try:
+            shown, _ = process.communicate(timeout=EXAMPLE_S)
+        finally:
+            # An example that cleaned up after itself left nobody to kill.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, shown
 
 
 @pytest.mark.slow
@@ -39,17 +64,9 @@ def test_an_example_runs_as_it_stands(example: Path, tmp_path: Path) -> None:
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
     }
 
-    ended = subprocess.run(
-        [*interpreter, str(folder / example.name)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=EXAMPLE_S,
-        check=False,
-    )
+    status, shown = run([*interpreter, str(folder / example.name)], folder, environment)
 
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert status == 0, shown
     expected = example.with_suffix(".out")
     if expected.exists():
-        assert ended.stdout == expected.read_text(encoding="utf-8")
+        assert shown == expected.read_text(encoding="utf-8")

@@ -135,6 +135,10 @@ def _complete_block(state: ConversationState, event: BlockCompleted) -> Conversa
         final = _final_tool(block, final)
     elif final is not None:
         raise RemoteProtocolError("field_not_mutable", "only a tool repeats itself at its end")
+    if event.provider_data is not None:
+        # A signature comes after the text that it signs, when nothing else may change any more.
+        base = block.block if final is None else final
+        final = {**base, "provider_data": event.provider_data}
     return state.with_running(turn.with_block(position, block.completed(final)))
 
 

@@ -189,8 +189,11 @@ def _see_block_event(
     if isinstance(event, BlockUpdated):
         # An update of hidden members alone would tell that there are some.
         return _showing(event, "set", _without_hidden(event.set) or None)
-    if isinstance(event, BlockCompleted) and event.block is not None:
-        return _showing(event, "block", visible_block(view, event.block))
+    if isinstance(event, BlockCompleted):
+        if event.provider_data is not None:
+            event = msgspec.structs.replace(event, provider_data=None)
+        if event.block is not None:
+            return _showing(event, "block", visible_block(view, event.block))
     return event
 
 

@@ -191,9 +191,12 @@ def _see_block_event(
         return _showing(event, "set", _without_hidden(event.set) or None)
     if isinstance(event, BlockCompleted):
         if event.provider_data is not None:
-            event = msgspec.structs.replace(event, provider_data=None)
-        if event.block is not None:
-            return _showing(event, "block", visible_block(view, event.block))
+            event = replace(event, provider_data=None)
+        return (
+            event
+            if event.block is None
+            else _showing(event, "block", visible_block(view, event.block))
+        )
     return event
 
 

@@ -60,7 +60,8 @@ def fit_request(messages: Sequence[Message], bytes_max: int) -> tuple[list[Messa
         first -= 1
         left_bytes -= sizes[first]
     older = [message for turn in turns[:first] for message in turn if _is_instruction(message)]
-    return older + [message for turn in turns[first:] for message in turn], first
+    dropped = sum(not all(map(_is_instruction, turn)) for turn in turns[:first])
+    return older + [message for turn in turns[first:] for message in turn], dropped
 
 
 def _size_bytes(messages: Sequence[Message], *, instructions: bool) -> int:

@@ -1,0 +1,40 @@
+"""``external``: the events of a turn are posted by a producer outside, in any language.
+
+Spec: docs/spec/gateway/engines.md, "External producers". The gateway takes the events in; this
+engine only says that it has to, and keeps its turn until that turn is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Final
+
+import anyio
+
+from blockwire.content import StreamEvent
+from blockwire.ports import EngineRequest
+
+__all__ = ["ExternalEngine"]
+
+
+class ExternalEngine:
+    """Waits while somebody else does the work.
+
+    Attributes:
+        is_external: True: the gateway takes the turn's events from outside instead of
+            :meth:`run`, guards none of them by idle time, and need not call :meth:`run` at all.
+    """
+
+    is_external: Final = True
+
+    async def run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Yield nothing until the turn is cancelled or the generator closed."""
+        del request
+        await anyio.sleep_forever()
+        # Makes this a generator; a producer's events never come this way.
+        events: tuple[StreamEvent, ...] = ()
+        for event in events:
+            yield event
+
+    async def aclose(self) -> None:
+        """Have nothing to let go of."""

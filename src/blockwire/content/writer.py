@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
+from blockwire.content.codec import check_event
 from blockwire.content.events import (
     BlockCompleted,
     BlockDelta,
     BlockStarted,
     BlockUpdated,
+    ConversationSnapshot,
+    MessageCreated,
     StreamEvent,
     TurnEnded,
     TurnStarted,
@@ -23,10 +26,9 @@ from blockwire.content.ids import IdKind
 from blockwire.content.reducer import advance
 from blockwire.content.settle import end_turn
 from blockwire.content.state import BlockState, ConversationState, TurnState
-from blockwire.content.validate import check_block
 from blockwire.content.vocabulary import Block, Message, TerminalStatus
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
-from blockwire.jsontext import Json
+from blockwire.jsontext import Json, check_json_value
 
 __all__ = ["BlockWriter"]
 
@@ -72,13 +74,25 @@ class BlockWriter:
         return events
 
     def write(self, events: Iterable[StreamEvent]) -> None:
-        """Add ready-made events of this turn."""
+        """Add ready-made events of this turn, all of them or, when one is refused, none.
+
+        Raises:
+            LocalProtocolError: The codes of :func:`~blockwire.content.decode_event` and
+                :func:`~blockwire.content.advance`; ``invalid_json_value`` for what no receiver
+                could decode; ``invalid_event`` for an event that concerns no turn.
+        """
+        state, written = self._state, []
         for event in events:
+            if isinstance(event, MessageCreated | ConversationSnapshot):
+                raise LocalProtocolError("invalid_event", "a turn consists of its own events only")
             try:
-                self._state = advance(self._state, event)
+                _check(event)
+                state = advance(state, event)
             except RemoteProtocolError as error:
                 raise LocalProtocolError(error.code, error.detail, pointer=error.pointer) from error
-            self._events.append(event)
+            written.append(event)
+        self._state = state
+        self._events += written
 
     def start(self, block_type: str, members: Mapping[str, Json], *, block_id: str = "") -> str:
         """Start a block and return its id.
@@ -89,10 +103,6 @@ class BlockWriter:
             block_id: A fresh id is made when empty.
         """
         block: Block = {"id": block_id or self._new_id("block"), "type": block_type, **members}
-        try:
-            check_block(block)
-        except RemoteProtocolError as error:
-            raise LocalProtocolError(error.code, error.detail, pointer=error.pointer) from error
         self.write([BlockStarted(self.turn_id, block)])
         return cast("str", block["id"])
 
@@ -170,3 +180,11 @@ class BlockWriter:
         """The terminal event, if it is among the events not drained yet."""
         last = self._events[-1] if self._events else None
         return last if isinstance(last, TurnEnded) else None
+
+
+def _check(event: StreamEvent) -> None:
+    if type(event) is BlockDelta and event.extra is None:
+        # Its other members are those of an open block, or the reducer refuses it.
+        check_json_value(event.text)
+    else:
+        check_event(event)

@@ -309,12 +309,13 @@ class Conversation:
         row = appended.turn
         if row is not None:
             live = self.turns.get(row.id)
-            if new_turn is not None:
+            if live is not None:
+                live.size_bytes += batch.size_bytes
+            elif new_turn is not None:
                 live = self.turns[row.id] = new_turn
                 self.unfinished.discard(row.id)
             assert live is not None, "only a live turn is committed"
             live.row = row
-            live.size_bytes += batch.size_bytes
             live.heard_s = self._clock.monotonic_s()
         for turn_id in batch.ended:
             self.turns.pop(turn_id).ended.set()

@@ -94,15 +94,15 @@ def decode_event(value: Json, *, keys_checked: bool = False) -> StreamEvent:
     if not keys_checked:
         check_keys(value)
     name = value.get("type")
-    if not isinstance(name, str) or not name:
+    if not is_id(name):
         raise RemoteProtocolError("invalid_event", "an event has a type", pointer="/type")
-    return _decode_members(name, value)
+    return _decode_members(cast("str", name), value)
 
 
 def _decode_members(name: str, value: dict[str, Json]) -> StreamEvent:
     fields = EVENT_FIELDS.get(name)
-    if fields is None:
-        _check_type(name)
+    if fields is None and not is_type(name):
+        raise RemoteProtocolError("invalid_enum", "an event type is lower-case", pointer="/type")
     check_members(value, STAMP_FIELDS, "")
     stamps: dict[str, Any] = {k: value[k] for k in STAMP_FIELDS if k in value}
     if stamps.get("seq") and stamps.get("prev_seq", 0) >= stamps["seq"]:
@@ -116,13 +116,6 @@ def _decode_members(name: str, value: dict[str, Json]) -> StreamEvent:
     known: dict[str, Any] = {k: rest.pop(k) for k in fields if k in rest}
     _check_relations(name, known, rest)
     return _CLASSES[name](**known, **stamps, extra=rest or None)
-
-
-def _check_type(name: str) -> None:
-    if not is_id(name):
-        raise RemoteProtocolError("invalid_name", "expected the name of a type", pointer="/type")
-    if not is_type(name):
-        raise RemoteProtocolError("invalid_enum", "an event type is lower-case", pointer="/type")
 
 
 def _decode_plain_delta(value: dict[str, Any]) -> BlockDelta | None:

@@ -32,13 +32,14 @@ class Piece:
 
     Attributes:
         message: The ASGI message, shared by all who send it; its body may be empty.
+        chunk: The body as a chunk of HTTP/1.1, for transports.
         length_bytes: Of the body.
         end: The position behind it.
         seq: The cursor behind it, withheld events included.
         ends_turn: Whether a turn ends in it.
     """
 
-    __slots__ = ("end", "ends_turn", "length_bytes", "message", "seq")
+    __slots__ = ("chunk", "end", "ends_turn", "length_bytes", "message", "seq")
 
     def __init__(self, body: bytes, end: int, seq: int, *, ends_turn: bool) -> None:
         self.message: dict[str, Any] = {
@@ -46,6 +47,7 @@ class Piece:
             "body": body,
             "more_body": True,
         }
+        self.chunk = b"%x\r\n%b\r\n" % (len(body), body)
         self.length_bytes = len(body)
         self.end = end
         self.seq = seq
@@ -122,16 +124,11 @@ class Ring:
             return None
         return self.end - len(self._seqs) + bisect_right(self._seqs, cursor)
 
-    def holds(self, position: int) -> bool:
-        """Return whether everything from ``position`` on is held."""
-        return position >= self.end - len(self._entries)
-
-    def piece(self, position: int, view: View) -> Piece:
-        """Return what follows ``position``, one that is held and below :attr:`end`."""
-        key = (position, view)
-        piece = self._pieces.get(key)
-        if piece is None:
-            piece = self._pieces[key] = self._join(position, view)
+    def piece(self, position: int, view: View) -> Piece | None:
+        """Return what follows ``position``, which is below :attr:`end`; None if it is not held."""
+        piece = self._pieces.get((position, view))
+        if piece is None and position >= self.end - len(self._entries):
+            piece = self._pieces[position, view] = self._join(position, view)
         return piece
 
     def _join(self, position: int, view: View) -> Piece:

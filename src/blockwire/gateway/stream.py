@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from blockwire.content import View
 from blockwire.errors import BlockwireError
 from blockwire.gateway.catchup import merge_frames, relabel_frames
+from blockwire.gateway.direct import DirectWriter, direct_writer
 from blockwire.gateway.hub import Hub, deleted_frame
 from blockwire.gateway.ring import PIECE_BYTES_MAX
 from blockwire.ports import Store
@@ -105,10 +106,11 @@ class SseReader:
         was_live: It has been at the end before, so it is behind because its peer is slow.
     """
 
-    __slots__ = ("channel", "cursor", "is_synced", "position", "stream", "was_live")
+    __slots__ = ("channel", "cursor", "hub", "is_synced", "position", "stream", "was_live")
 
     def __init__(self, stream: SseStream, hub: Hub, conversation_id: str) -> None:
         self.stream = stream
+        self.hub = hub
         self.cursor = 0
         self.position = 0
         self.is_synced = False
@@ -120,17 +122,18 @@ class SseReader:
         stream = self.stream
         ring = self.channel.ring
         while self.position != ring.end and not stream.is_busy:
-            if not ring.holds(self.position):
-                stream.become_busy()
-                return
             piece = ring.piece(self.position, stream.view)
-            if piece.length_bytes > PIECE_BYTES_MAX:
+            if piece is None or piece.length_bytes > PIECE_BYTES_MAX:
                 stream.become_busy()
                 return
             self.position = piece.end
             self.cursor = piece.seq
             if piece.length_bytes:
-                stream.hand_over(piece.message, self)
+                direct = stream.direct
+                if direct is None or not direct.write(piece.chunk):
+                    stream.hand_over(piece.message, self)
+                else:
+                    stream.quiet_since_s = self.hub.now_s
             if piece.ends_turn and stream.until_idle and not stream.is_busy:
                 stream.become_busy()
 
@@ -163,13 +166,17 @@ class SseStream:
         readers: By conversation, in the order in which they were asked for.
         view: What this audience may see.
         until_idle: End when all is handed over and no turn runs.
+        is_busy: A task works for this stream, or it has not begun or is over.
+        direct: Where live writes of a plain stream may go instead of through ``send``.
         is_closed: Nothing is written any more.
         is_cut: The stream gave up its own request.
         quiet_since_s: See :class:`~blockwire.gateway.hub.LiveStream`.
     """
 
-    __slots__ = ("_audience", "_hub", "_is_labelled", "_request", "_send", "_source", "_task", "is_closed", "is_cut",
-                 "quiet_since_s", "readers", "until_idle", "view")  # fmt: skip
+    __slots__ = (
+        "_audience", "_hub", "_is_labelled", "_request", "_send", "_source", "_task", "direct",
+        "is_busy", "is_closed", "is_cut", "quiet_since_s", "readers", "until_idle", "view",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - where to listen, to what, for whom
         self,
@@ -200,15 +207,12 @@ class SseStream:
         self._task: asyncio.Task[None] | None = None
         self.view: View = audience.view
         self.until_idle = until_idle
+        self.is_busy = True
+        self.direct: DirectWriter | None = None
         self.is_closed = False
         self.is_cut = False
         self.quiet_since_s = 0.0
         self.readers = [SseReader(self, hub, name) for name in conversation_ids]
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a task works for this stream, or it has not begun or is over."""
-        return self._task is not None or self._send is None
 
     def start(self, send: _Send) -> None:
         """Begin: read the log from each reader's cursor, then go live.
@@ -216,6 +220,7 @@ class SseStream:
         Called by the task that serves the request, which then waits for the peer to leave.
         """
         self._send = send
+        self.direct = None if self._is_labelled else direct_writer(send)
         self._request = asyncio.current_task()
         self._hub.add_stream(self)
         self.become_busy()
@@ -225,6 +230,7 @@ class SseStream:
         if self.is_closed:
             return
         self.is_closed = True
+        self.is_busy = True
         self._hub.remove_stream(self)
         for reader in self.readers:
             if self._task is not None:
@@ -273,6 +279,7 @@ class SseStream:
         """Let a task finish the write and bring every reader to the end of its log."""
         for reader in self.readers:
             reader.channel.busy_count += 1
+        self.is_busy = True
         # A bare task: it outlives the callback that found the peer slow, and there is no task
         # group around a callback. The stream keeps the reference and cancels it when it closes.
         self._task = asyncio.get_running_loop().create_task(self._work(rest))
@@ -314,6 +321,7 @@ class SseStream:
             reader.was_live = True
             reader.channel.busy_count -= 1
         self._task = None
+        self.is_busy = False
         return False
 
     async def _is_idle(self) -> bool:
@@ -338,8 +346,8 @@ class SseStream:
         ring = reader.channel.ring
         position = ring.position_after(reader.cursor) if reader.is_synced else None
         if position is not None:
-            if position != ring.end:
-                piece = ring.piece(position, self.view)
+            piece = ring.piece(position, self.view) if position != ring.end else None
+            if piece is not None:
                 reader.cursor = piece.seq
                 await self._write_frames(piece.message["body"], reader)
             return

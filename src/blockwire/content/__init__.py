@@ -31,6 +31,7 @@ from blockwire.content.events import (
     UnknownEvent,
 )
 from blockwire.content.ids import ID_PREFIXES, IdKind
+from blockwire.content.json_schema import SCHEMA_EXCEPTIONS, content_schemas
 from blockwire.content.keys import SOURCE_MEMBERS, check_keys, convert_key, convert_keys, is_key
 from blockwire.content.merging import (
     Merged,
@@ -86,6 +87,7 @@ __all__ = [
     "OWNER_ROLES",
     "REDACTED",
     "ROLES",
+    "SCHEMA_EXCEPTIONS",
     "SOURCE_MEMBERS",
     "TERMINAL_STATUSES",
     "TIME_MAX",
@@ -127,6 +129,7 @@ __all__ = [
     "check_keys",
     "check_members",
     "check_message",
+    "content_schemas",
     "convert_key",
     "convert_keys",
     "convert_record",

@@ -9,6 +9,7 @@ from blockwire.render.incremental import MarkdownStream
 from blockwire.render.looks import block_rows
 from blockwire.render.markdown import markdown_rows
 from blockwire.render.plain import block_text, message_text, value_text
+from blockwire.render.plainstream import PlainStream, plain_text
 from blockwire.render.spans import (
     Row,
     Span,
@@ -22,6 +23,7 @@ from blockwire.render.transcript import TranscriptStream, message_rows, transcri
 
 __all__ = [
     "MarkdownStream",
+    "PlainStream",
     "Row",
     "Span",
     "Style",
@@ -34,6 +36,7 @@ __all__ = [
     "markdown_rows",
     "message_rows",
     "message_text",
+    "plain_text",
     "row_width",
     "transcript_text",
     "value_text",

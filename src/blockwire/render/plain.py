@@ -12,7 +12,17 @@ from typing import Final, cast
 from blockwire.content import Block, Message
 from blockwire.jsontext import Json, encode_json
 
-__all__ = ["VALUE_CHARS_MAX", "block_text", "message_text", "value_text"]
+__all__ = [
+    "BLOCK_GAP",
+    "VALUE_CHARS_MAX",
+    "block_text",
+    "is_in_text",
+    "message_text",
+    "value_text",
+]
+
+BLOCK_GAP: Final = "\n\n"
+"""What parts the texts of two blocks."""
 
 VALUE_CHARS_MAX: Final = 2000
 """Longest rendering of a tool's input, output or error in text."""
@@ -69,10 +79,16 @@ def block_text(block: Block) -> str:
     return _TEXTS.get(cast("str", block["type"]), _unknown)(block)
 
 
+def is_in_text(block_type: str, *, with_reasoning: bool) -> bool:
+    """Return whether blocks of this type are part of a message's text."""
+    return with_reasoning or block_type != "reasoning"
+
+
 def message_text(message: Message, *, with_reasoning: bool = False) -> str:
     """Return the blocks of ``message`` as text, a blank line between them."""
-    blocks = cast("Iterable[Block]", message["content"])
     texts = [
-        block_text(block) for block in blocks if with_reasoning or block["type"] != "reasoning"
+        block_text(block)
+        for block in cast("Iterable[Block]", message["content"])
+        if is_in_text(cast("str", block["type"]), with_reasoning=with_reasoning)
     ]
-    return "\n\n".join(text for text in texts if text)
+    return BLOCK_GAP.join(text for text in texts if text)

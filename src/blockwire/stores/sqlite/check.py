@@ -10,14 +10,19 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from blockwire.errors import BlockwireError
-from blockwire.ports import CheckProblem, ConversationRow
+from blockwire.ports import CheckProblem, TurnRow
 from blockwire.stores.entries import split_frames
 from blockwire.stores.sqlite.errors import map_errors, to_store_error
 from blockwire.stores.sqlite.queries import SQL
-from blockwire.stores.sqlite.reader import list_turns, load_message, snapshot
+from blockwire.stores.sqlite.reader import (
+    list_turns,
+    load_conversation,
+    load_message,
+    snapshot,
+)
 from blockwire.stores.sqlite.schema import check_version, connect_reader
 from blockwire.stores.verify import check_conversation
 
@@ -58,17 +63,17 @@ def _problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
     number = -1
     while True:
         try:
-            row = connection.execute(SQL["check_conversations"], {"no": number}).fetchone()
+            row = connection.execute(SQL["next_conversation"], {"no": number}).fetchone()
         except sqlite3.Error as error:
             yield _unreadable("conversations", error)
             return
         if row is None:
             return
-        number = row[0]
+        number, conversation_id = row
         try:
-            yield from _conversation_problems(connection, row)
+            yield from _conversation_problems(connection, number, conversation_id)
         except (sqlite3.Error, BlockwireError) as error:
-            yield _unreadable(row[1], error)
+            yield _unreadable(conversation_id, error)
 
 
 def _unreadable(where: str, error: Exception) -> CheckProblem:
@@ -90,23 +95,15 @@ def _file_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
 
 
 def _conversation_problems(
-    connection: sqlite3.Connection, row: Sequence[Any]
+    connection: sqlite3.Connection, number: int, conversation_id: str
 ) -> Sequence[CheckProblem]:
-    number, conversation_id, created_at, updated_at, head_seq, public_head_seq = row
-    if head_seq is None:
-        return [CheckProblem(conversation_id, "head_missing", "the conversation has no head")]
-    (message_count,) = connection.execute(
-        SQL["count_messages"], {"conversation_no": number}
-    ).fetchone()
+    row = load_conversation(connection, conversation_id)
+    assert row is not None, "one snapshot"
+    keys = {"conversation_no": number}
+    (message_count,) = connection.execute(SQL["count_messages"], keys).fetchone()
     problems: list[CheckProblem] = []
     problems += check_conversation(
-        ConversationRow(
-            id=conversation_id,
-            created_at=created_at,
-            updated_at=updated_at,
-            head_seq=head_seq,
-            public_head_seq=public_head_seq,
-        ),
+        row,
         _entries(connection, number, conversation_id, problems),
         turns=_turns(connection, conversation_id),
         message_count=message_count,
@@ -142,11 +139,13 @@ def _paired(frames: list[bytes], public: bytes) -> Iterator[tuple[bytes, bytes |
         yield frame, by_id.get(frame.partition(b"\n")[0])
 
 
-def _turns(connection: sqlite3.Connection, conversation_id: str) -> Iterator[Any]:
+def _turns(connection: sqlite3.Connection, conversation_id: str) -> Iterator[TurnRow]:
     cursor = None
     while True:
         page = list_turns(connection, conversation_id, cursor, _TURNS_PER_PAGE)
-        yield from page.items
+        for turn in page.items:
+            assert isinstance(turn, TurnRow), "a page of turns"
+            yield turn
         cursor = page.next_cursor
         if cursor is None:
             return

@@ -17,8 +17,7 @@ from blockwire.stores.sqlite.queries import SQL
 
 __all__ = ["LOOSE_ROWS_AT_END", "LOOSE_ROWS_MAX", "Joined", "join_rows"]
 
-# Rows behind the last full segment after which they are joined; heads_loose in the schema has the
-# same number. When a turn ends, fewer are enough.
+# Rows behind the last full segment after which they are joined. When a turn ends, fewer are enough.
 LOOSE_ROWS_MAX: Final = 64
 LOOSE_ROWS_AT_END: Final = 16
 
@@ -37,13 +36,11 @@ class Joined(Struct, frozen=True):
 
     Attributes:
         joined_seq: The log up to here lies in full segments.
-        rows_before: Rows behind the old ``joined_seq`` that were read.
-        rows_after: How many of them remain behind the new one, not full.
+        rows_after: How many of the rows that were read remain behind it, not full.
         is_all: Whether nothing behind them was left unread.
     """
 
     joined_seq: int
-    rows_before: int
     rows_after: int
     is_all: bool
 
@@ -60,7 +57,7 @@ def join_rows(connection: sqlite3.Connection, conversation_no: int, joined_seq: 
             joined_seq = group[-1][0]
         else:
             rows_after = 1
-    return Joined(joined_seq, len(rows), rows_after, is_all=len(rows) < _ROWS_MAX)
+    return Joined(joined_seq, rows_after, is_all=len(rows) < _ROWS_MAX)
 
 
 def _groups(rows: Sequence[_Row]) -> Iterator[tuple[list[_Row], bool]]:

@@ -4,7 +4,7 @@ Spec: docs/spec/gateway/persistence.md. Lives in the writer's thread.
 
 Heads and turns are cached across transactions, which is sound because one process owns the store
 and all changes pass through here; whatever breaks a transaction empties the caches. A request is
-checked before its first statement, so a refused one leaves nothing to undo. Log rows and heads are
+checked before its first statement, so a refused one leaves nothing to undo. Log rows are
 collected and written at the end, one row a conversation however many requests it had.
 """
 
@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
 import msgspec
 
@@ -28,7 +29,7 @@ from blockwire.stores.changes import (
     numbered_turn,
 )
 from blockwire.stores.entries import stamp_all
-from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, Joined, join_rows
+from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, join_rows
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import (
     conversation_from_row,
@@ -46,7 +47,16 @@ _ROW_BYTES_MAX: Final = 256 * 1024
 _CACHED_COUNT_MAX: Final = 20_000
 
 # Conversations whose rows wait to be joined, after a restart.
-_LOOSE_LOADED_MAX: Final = 1000
+_DUE_LOADED_MAX: Final = 1000
+
+# Rows of the log that one statement inserts: each statement hands the interpreter to other threads
+# and has to get it back.
+_ROWS_PER_INSERT: Final = 32
+_INSERT_MANY: Final = SQL["insert_log"].rstrip(";") + ", (?, ?, ?, ?, ?, ?, ?)" * (
+    _ROWS_PER_INSERT - 1
+)
+
+_LogRow = tuple[int, int, int, int, int, bytes, bytes | None]
 
 
 class _Head:
@@ -54,6 +64,7 @@ class _Head:
 
     __slots__ = (
         "conversation_no",
+        "is_due",
         "joined_seq",
         "loose_row_count",
         "pending",
@@ -62,13 +73,14 @@ class _Head:
         "updated_at",
     )
 
-    def __init__(self, row: Sequence[int]) -> None:
+    def __init__(self, row: Sequence[int], loose_row_count: int) -> None:
         self.conversation_no = row[0]
         self.seq = row[1]
         self.public_seq = row[2]
         self.updated_at = row[3]
         self.joined_seq = row[4]
-        self.loose_row_count = row[5]
+        self.loose_row_count = loose_row_count
+        self.is_due = False
         self.pending: list[Entry] = []
 
 
@@ -88,7 +100,7 @@ class Ledger:
         self._touched: dict[str, _Head] = {}
         self._advanced: dict[tuple[int, str], tuple[int, int]] = {}
         self.has_deleted = False
-        rows = connection.execute(SQL["list_loose"], {"limit": _LOOSE_LOADED_MAX})
+        rows = connection.execute(SQL["list_due"], {"limit": _DUE_LOADED_MAX})
         self.due: dict[str, None] = dict.fromkeys(conversation_id for (conversation_id,) in rows)
 
     def forget(self) -> None:
@@ -101,26 +113,43 @@ class Ledger:
     def flush(self) -> None:
         """Write what was collected."""
         touched, self._touched = self._touched, {}
-        log_rows: list[tuple[int, int, int, bytes, bytes | None]] = []
-        head_rows = []
+        rows: list[_LogRow] = []
         for conversation_id, head in touched.items():
             entries, head.pending = head.pending, []
-            before = len(log_rows)
-            _extend_log_rows(log_rows, head.conversation_no, entries)
-            head.loose_row_count += len(log_rows) - before
-            if head.loose_row_count >= LOOSE_ROWS_MAX:
-                self.due.setdefault(conversation_id)
-            head_rows.append(_head_row(head))
-        if log_rows:
-            self._connection.executemany(SQL["insert_log"], log_rows)
-        if head_rows:
-            self._connection.executemany(SQL["save_head"], head_rows)
+            before = len(rows)
+            _extend_log_rows(rows, head, entries)
+            head.loose_row_count += len(rows) - before
+            if head.loose_row_count >= LOOSE_ROWS_MAX and not head.is_due:
+                self._make_due(conversation_id, head)
+        self._insert_log(rows)
         if self._advanced:
             advanced, self._advanced = self._advanced, {}
-            rows = [(*numbers, *key) for key, numbers in advanced.items()]
-            self._connection.executemany(SQL["advance_turn"], rows)
+            numbers = [(*numbers, *key) for key, numbers in advanced.items()]
+            self._connection.executemany(SQL["advance_turn"], numbers)
         if len(self._heads) > _CACHED_COUNT_MAX or len(self._turns) > _CACHED_COUNT_MAX:
             self.forget()
+
+    def _insert_log(self, rows: list[_LogRow]) -> None:
+        whole = len(rows) - len(rows) % _ROWS_PER_INSERT
+        for start in range(0, whole, _ROWS_PER_INSERT):
+            values = chain.from_iterable(rows[start : start + _ROWS_PER_INSERT])
+            self._connection.execute(_INSERT_MANY, list(values))
+        if whole < len(rows):
+            self._connection.executemany(SQL["insert_log"], rows[whole:])
+
+    def _make_due(self, conversation_id: str, head: _Head) -> None:
+        # Written down, so that a restart does not forget it; once in so many rows.
+        head.is_due = True
+        self.due.setdefault(conversation_id)
+        self._save_segments(head)
+
+    def _save_segments(self, head: _Head) -> None:
+        parameters = {
+            "conversation_no": head.conversation_no,
+            "joined_seq": head.joined_seq,
+            "is_due": int(head.is_due),
+        }
+        self._connection.execute(SQL["save_segments"], parameters)
 
     # appends ------------------------------------------------------------------------------
     def append(self, change: Append) -> Appended:
@@ -153,7 +182,9 @@ class Ledger:
         row = self._connection.execute(SQL["load_head"], {"id": conversation_id}).fetchone()
         if row is None:
             raise conversation_not_found()
-        head = self._heads[conversation_id] = _Head(row)
+        keys = {"conversation_no": row[0], "joined_seq": row[4], "limit": LOOSE_ROWS_MAX}
+        (loose_row_count,) = self._connection.execute(SQL["count_loose"], keys).fetchone()
+        head = self._heads[conversation_id] = _Head(row, loose_row_count)
         return head
 
     def _stamp(self, head: _Head, change: Append) -> list[Entry]:
@@ -171,21 +202,22 @@ class Ledger:
         return entries
 
     def _grow(self, head: _Head, change: Append, entries: list[Entry]) -> None:
-        head.pending += entries
-        head.seq += len(entries)
-        for entry in reversed(entries):
-            if entry.public_frame is not None:
-                head.public_seq = entry.seq
-                break
         head.updated_at = max(head.updated_at, change.ts)
-        self._touched[change.conversation_id] = head
+        if not entries:
+            keys = {"conversation_no": head.conversation_no, "updated_at": change.ts}
+            self._connection.execute(SQL["touch_conversation"], keys)
+        else:
+            head.pending += entries
+            head.seq = entries[-1].seq
+            for entry in reversed(entries):
+                if entry.public_frame is not None:
+                    head.public_seq = entry.seq
+                    break
+            self._touched[change.conversation_id] = head
         turn = change.turn
-        if (
-            turn is not None
-            and turn.status in TURN_TERMINAL_STATUSES
-            and head.loose_row_count >= LOOSE_ROWS_AT_END
-        ):
-            self.due.setdefault(change.conversation_id)
+        is_end = turn is not None and turn.status in TURN_TERMINAL_STATUSES
+        if is_end and head.loose_row_count >= LOOSE_ROWS_AT_END and not head.is_due:
+            self._make_due(change.conversation_id, head)
 
     def _find_turn(self, conversation_id: str, turn_id: str) -> TurnRow | None:
         turn = self._turns.get((conversation_id, turn_id))
@@ -256,10 +288,10 @@ class Ledger:
     def create_conversation(self, row: ConversationRow) -> None:
         """Insert ``row``, with an empty log."""
         parameters = conversation_parameters(row)
-        if self._connection.execute(SQL["load_head"], {"id": row.id}).fetchone() is not None:
+        keys = {"id": row.id}
+        if self._connection.execute(SQL["has_conversation"], keys).fetchone() is not None:
             raise StoreError("conversation_exists", "a conversation with this id exists")
         self._connection.execute(SQL["insert_conversation"], parameters)
-        self._connection.execute(SQL["insert_head"], parameters)
 
     def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
         """Replace what a caller may change; return the row as stored, or None."""
@@ -267,7 +299,6 @@ class Ledger:
         self.flush()
         self._heads.pop(row.id, None)
         self._connection.execute(SQL["update_conversation"], parameters)
-        self._connection.execute(SQL["touch_conversation"], parameters)
         stored = self._connection.execute(SQL["load_conversation"], {"id": row.id}).fetchone()
         return None if stored is None else conversation_from_row(stored)
 
@@ -288,60 +319,56 @@ class Ledger:
         self._connection.execute(SQL["ping"])
 
     # joining ------------------------------------------------------------------------------
-    def join(self, conversation_id: str) -> Joined:
-        """Join loose rows of the log of one conversation; the open transaction is its own."""
+    def join(self, conversation_id: str) -> bool:
+        """Join loose rows of one conversation, some hundred; return whether that was all.
+
+        The open transaction has nothing else to do.
+        """
         try:
             head = self._heads.get(conversation_id) or self._load_head(conversation_id)
         except StoreError:
-            return Joined(0, 0, 0, is_all=True)
+            return True
         joined = join_rows(self._connection, head.conversation_no, head.joined_seq)
         head.joined_seq = joined.joined_seq
-        head.loose_row_count += joined.rows_after - joined.rows_before
-        self._connection.execute(SQL["save_head"], _head_row(head))
-        return joined
+        # Of a log that was loaded, no more than LOOSE_ROWS_MAX were counted.
+        head.loose_row_count = joined.rows_after if joined.is_all else LOOSE_ROWS_MAX
+        head.is_due = not joined.is_all
+        self._save_segments(head)
+        return joined.is_all
 
 
-def _head_row(head: _Head) -> tuple[int, ...]:
-    return (
-        head.seq,
-        head.public_seq,
-        head.updated_at,
-        head.joined_seq,
-        head.loose_row_count,
-        head.conversation_no,
-    )
-
-
-def _extend_log_rows(
-    rows: list[tuple[int, int, int, bytes, bytes | None]],
-    conversation_no: int,
-    entries: Sequence[Entry],
-) -> None:
+def _extend_log_rows(rows: list[_LogRow], head: _Head, entries: list[Entry]) -> None:
+    """Append the rows that hold ``entries``, the newest of the log, bounded in size."""
     start = 0
     size_bytes = 0
     for index, entry in enumerate(entries):
         size_bytes += len(entry.owner_frame)
         if size_bytes > _ROW_BYTES_MAX and index > start:
-            rows.append(_log_row(conversation_no, entries[start:index]))
+            rows.append(_log_row(head, entries[start:index]))
             start, size_bytes = index, len(entry.owner_frame)
-    if start < len(entries):
-        rows.append(_log_row(conversation_no, entries[start:] if start else entries))
+    rows.append(_log_row(head, entries[start:] if start else entries))
 
 
-def _log_row(conversation_no: int, entries: Sequence[Entry]) -> tuple[int, int, int, bytes, Any]:
-    first, last = entries[0], entries[-1]
-    if first is last:
-        owner, public = first.owner_frame, first.public_frame
-        return conversation_no, first.seq, first.seq, owner, _stored_public(owner, public)
-    owner = b"".join([entry.owner_frame for entry in entries])
-    if all(entry.public_frame is entry.owner_frame for entry in entries):
-        return conversation_no, last.seq, first.seq, owner, None
-    public = b"".join([entry.public_frame or b"" for entry in entries])
-    return conversation_no, last.seq, first.seq, owner, public
-
-
-def _stored_public(owner: bytes, public: bytes | None) -> bytes | None:
-    """Return NULL where both views get the same, nothing at all where the event is withheld."""
-    if public is None:
-        return b""
-    return None if public is owner else public
+def _log_row(head: _Head, entries: Sequence[Entry]) -> _LogRow:
+    first_seq, last_seq = entries[0].seq, entries[-1].seq
+    owner: bytes
+    public: bytes | None
+    if first_seq == last_seq:
+        owner, public = entries[0].owner_frame, entries[0].public_frame
+    else:
+        owner = b"".join([entry.owner_frame for entry in entries])
+        public = b"".join([entry.public_frame or b"" for entry in entries])
+    if public == owner:
+        public = None
+    elif public is None:
+        public = b""
+    # Only the last row of a conversation is read as its head, so all may carry its numbers.
+    return (
+        head.conversation_no,
+        last_seq,
+        first_seq,
+        head.public_seq,
+        head.updated_at,
+        owner,
+        public,
+    )

@@ -1,61 +1,73 @@
 -- Every statement of the SQLite store. A name between dashes starts one; queries.py reads them.
 
 -- insert_conversation --
-INSERT INTO conversations (id, created_at, title, tags, tenant, system, metadata)
-VALUES (:id, :created_at, :title, :tags, :tenant, :system, :metadata);
+INSERT INTO conversations (id, created_at, updated_at, title, tags, tenant, system, metadata)
+VALUES (:id, :created_at, :updated_at, :title, :tags, :tenant, :system, :metadata);
 
--- insert_head --
--- Of the conversation that was inserted just now.
-INSERT INTO heads (conversation_no, updated_at)
-VALUES ((SELECT no FROM conversations WHERE id = :id), :updated_at);
+-- has_conversation --
+SELECT 1 FROM conversations WHERE id = :id;
 
 -- load_conversation --
-SELECT c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq, c.title, c.tags, c.tenant,
-       c.system, c.metadata
-FROM conversations c JOIN heads h ON h.conversation_no = c.no
+SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata
+FROM conversations c
+LEFT JOIN log l ON l.conversation_no = c.no
+     AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 WHERE c.id = :id;
 
 -- update_conversation --
-UPDATE conversations SET title = :title, tags = :tags, system = :system, metadata = :metadata
+UPDATE conversations
+SET title = :title, tags = :tags, system = :system, metadata = :metadata,
+    updated_at = max(updated_at, :updated_at)
 WHERE id = :id;
 
 -- touch_conversation --
-UPDATE heads SET updated_at = max(updated_at, :updated_at)
-WHERE conversation_no = (SELECT no FROM conversations WHERE id = :id);
+-- For an append without events.
+UPDATE conversations SET updated_at = max(updated_at, :updated_at) WHERE no = :conversation_no;
 
 -- list_conversations --
-SELECT c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq, c.title, c.tags, c.tenant,
-       c.system, c.metadata
-FROM conversations c JOIN heads h ON h.conversation_no = c.no
+SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata
+FROM conversations c
+LEFT JOIN log l ON l.conversation_no = c.no
+     AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 WHERE (c.created_at, c.id) < (:created_at, :id)
 ORDER BY c.created_at DESC, c.id DESC
 LIMIT :limit;
 
 -- list_conversations_of_tenant --
-SELECT c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq, c.title, c.tags, c.tenant,
-       c.system, c.metadata
-FROM conversations c JOIN heads h ON h.conversation_no = c.no
+SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata
+FROM conversations c
+LEFT JOIN log l ON l.conversation_no = c.no
+     AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 WHERE c.tenant = :tenant AND (c.created_at, c.id) < (:created_at, :id)
 ORDER BY c.created_at DESC, c.id DESC
 LIMIT :limit;
 
 -- delete_conversation --
--- Log, turns, messages and head go with it (ON DELETE CASCADE).
+-- Log, segments, turns and messages go with it (ON DELETE CASCADE).
 DELETE FROM conversations WHERE id = :id;
 
 -- load_head --
-SELECT h.conversation_no, h.head_seq, h.public_head_seq, h.updated_at, h.joined_seq,
-       h.loose_row_count
-FROM conversations c JOIN heads h ON h.conversation_no = c.no
+SELECT c.no, coalesce(l.last_seq, 0), coalesce(l.public_seq, 0),
+       max(c.updated_at, coalesce(l.ts, 0)), coalesce(s.joined_seq, 0)
+FROM conversations c
+LEFT JOIN log l ON l.conversation_no = c.no
+     AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
+LEFT JOIN segments s ON s.conversation_no = c.no
 WHERE c.id = :id;
 
--- save_head --
-UPDATE heads
-SET head_seq = ?, public_head_seq = ?, updated_at = ?, joined_seq = ?, loose_row_count = ?
-WHERE conversation_no = ?;
+-- count_loose --
+-- Rows behind the last full segment, as far as it matters.
+SELECT count(*) FROM (
+    SELECT 1 FROM log WHERE conversation_no = :conversation_no AND last_seq > :joined_seq
+    LIMIT :limit
+);
 
 -- insert_log --
-INSERT INTO log (conversation_no, last_seq, first_seq, owner, public) VALUES (?, ?, ?, ?, ?);
+INSERT INTO log (conversation_no, last_seq, first_seq, public_seq, ts, owner, public)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- read_log_owner --
 SELECT last_seq, first_seq, owner, 0 FROM log
@@ -73,10 +85,16 @@ WHERE conversation_no = :conversation_no AND last_seq > :after
 ORDER BY last_seq
 LIMIT :limit;
 
--- list_loose --
-SELECT c.id FROM heads h JOIN conversations c ON c.no = h.conversation_no
-WHERE h.loose_row_count >= 64
+-- list_due --
+SELECT c.id FROM segments s JOIN conversations c ON c.no = s.conversation_no
+WHERE s.is_due = 1
 LIMIT :limit;
+
+-- save_segments --
+INSERT INTO segments (conversation_no, joined_seq, is_due)
+VALUES (:conversation_no, :joined_seq, :is_due)
+ON CONFLICT (conversation_no)
+DO UPDATE SET joined_seq = excluded.joined_seq, is_due = excluded.is_due;
 
 -- delete_joined --
 DELETE FROM log
@@ -180,12 +198,8 @@ SELECT CAST(message AS BLOB), created_seq, finished_seq FROM messages WHERE no =
 -- ping --
 UPDATE pings SET count = count + 1;
 
--- check_conversations --
-SELECT c.no, c.id, c.created_at, h.updated_at, h.head_seq, h.public_head_seq
-FROM conversations c LEFT JOIN heads h ON h.conversation_no = c.no
-WHERE c.no > :no
-ORDER BY c.no
-LIMIT 1;
+-- next_conversation --
+SELECT no, id FROM conversations WHERE no > :no ORDER BY no LIMIT 1;
 
 -- count_messages --
 SELECT count(*) FROM messages WHERE conversation_no = :conversation_no;

@@ -106,15 +106,13 @@ class Writer:
             raise
         self._is_accepting = True
 
-    async def append(self, change: Append, size_bytes: int) -> Appended:
-        """Commit ``change``."""
-        appended: Appended = await self._submit(change, size_bytes)
-        return appended
+    def append(self, change: Append, size_bytes: int) -> asyncio.Future[Appended]:
+        """Queue ``change``; the future has a result when it is committed."""
+        return self._submit(change, size_bytes)
 
-    async def perform(self, work: Callable[[Ledger], _T]) -> _T:
-        """Call ``work`` inside a transaction and return its result once it is committed."""
-        result: _T = await self._submit(work, 0)
-        return result
+    def perform(self, work: Callable[[Ledger], _T]) -> asyncio.Future[_T]:
+        """Queue a call of ``work`` inside a transaction; its result comes with the commit."""
+        return self._submit(work, 0)
 
     def _submit(
         self, work: Append | Callable[[Ledger], Any], size_bytes: int
@@ -319,14 +317,14 @@ class _Committer:
         conversation_id = next(iter(ledger.due))
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            joined = ledger.join(conversation_id)
+            is_all = ledger.join(conversation_id)
             self._commit()
         except Exception as error:  # noqa: BLE001 - joining can wait; appends tell what is wrong
             _LOG.warning("rows of the log stay as they are for now: %s", type(error).__name__)
             self._roll_back()
             ledger.due.pop(conversation_id, None)
             return
-        if joined.is_all:
+        if is_all:
             ledger.due.pop(conversation_id, None)
 
     def _truncate_wal(self) -> None:

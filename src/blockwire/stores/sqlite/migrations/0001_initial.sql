@@ -4,6 +4,7 @@ CREATE TABLE conversations (
     no         INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
     created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,                    -- apart from appends
     title      TEXT,
     tags       TEXT NOT NULL,                       -- JSON
     tenant     TEXT,
@@ -15,30 +16,29 @@ CREATE INDEX conversations_newest ON conversations (created_at, id);
 CREATE INDEX conversations_newest_of_tenant ON conversations (tenant, created_at, id)
     WHERE tenant IS NOT NULL;
 
--- What every append changes, apart from the wide rows: many heads share a page.
-CREATE TABLE heads (
-    conversation_no INTEGER PRIMARY KEY REFERENCES conversations (no) ON DELETE CASCADE,
-    head_seq        INTEGER NOT NULL DEFAULT 0,
-    public_head_seq INTEGER NOT NULL DEFAULT 0,
-    updated_at      INTEGER NOT NULL,
-    -- The log up to here lies in full segments; what follows was not joined yet, in so many rows.
-    joined_seq      INTEGER NOT NULL DEFAULT 0,
-    loose_row_count INTEGER NOT NULL DEFAULT 0
-) STRICT;
-
--- Where joining waits; found again after a restart. The number is LOOSE_ROWS_MAX of joining.py.
-CREATE INDEX heads_loose ON heads (conversation_no) WHERE loose_row_count >= 64;
-
 -- The log. A row holds the frames of the events first_seq to last_seq, joined, as they go over the
--- wire to owner views; public is what public views get, NULL where it is the same.
+-- wire to owner views; public is what public views get, NULL where it is the same. The last row of a
+-- conversation is also its head: public_seq is the last event so far that public views get, ts the
+-- latest stamp. So an append writes here and nowhere else.
 CREATE TABLE log (
     conversation_no INTEGER NOT NULL REFERENCES conversations (no) ON DELETE CASCADE,
     last_seq        INTEGER NOT NULL,
     first_seq       INTEGER NOT NULL,
+    public_seq      INTEGER NOT NULL,
+    ts              INTEGER NOT NULL,
     owner           BLOB NOT NULL,
     public          BLOB,
     PRIMARY KEY (conversation_no, last_seq)
 ) STRICT;
+
+-- How far the small rows of a log have been joined to segments, and where that is due.
+CREATE TABLE segments (
+    conversation_no INTEGER PRIMARY KEY REFERENCES conversations (no) ON DELETE CASCADE,
+    joined_seq      INTEGER NOT NULL,
+    is_due          INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX segments_due ON segments (conversation_no) WHERE is_due = 1;
 
 CREATE TABLE turns (
     no                 INTEGER PRIMARY KEY,

@@ -91,7 +91,7 @@ class GeminiDecoder(StreamDecoder):
             self._answer.finish("content_filter", detail=detail, provider_code=clean_name(reason))
             return
         for index, candidate in records_of(value, "candidates"):
-            if candidate.get("index") in {0, None}:
+            if not candidate.get("index"):
                 self._take_candidate(chunk, index, candidate)
 
     def _take_candidate(self, chunk: Chunk, index: int, candidate: dict[str, Json]) -> None:

@@ -59,7 +59,7 @@ class OllamaDecoder(StreamDecoder):
         value = chunk.value
         self._set_model(text_of(value, "model"))
         if value.get("error") is not None:
-            self._text.flush()
+            self._text.drop()
             # The status stands beside the error, if at all.
             self._answer.fail(failure_of(value, status=count_of(value, "status_code")))
             return
@@ -100,5 +100,5 @@ class OllamaDecoder(StreamDecoder):
         self._answer.finish(_ENDINGS.get(reason, "unknown"), provider_code=clean_name(reason))
 
     def _receive_end(self) -> None:
-        self._text.flush()
+        self._text.drop()
         self._answer.truncate()

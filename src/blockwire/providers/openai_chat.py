@@ -74,13 +74,14 @@ class OpenAIChatDecoder(StreamDecoder):
         add_counts(self._answer.usage, record_of(record_of(value, "x_groq"), "usage"), _USAGE)
         add_counts(self._answer.usage, record_of(value, "usage"), _USAGE)
         for index, choice in records_of(value, "choices"):
-            if choice.get("index") in {0, None}:
+            if not choice.get("index"):
                 self._take_choice(chunk, index, choice)
         error = value.get("error")
-        if error is None and "error" in {chunk.name, value.get("object"), value.get("type")}:
+        kinds = (chunk.name, text_of(value, "object"), text_of(value, "type"))
+        if error is None and "error" in kinds:
             error = value
         if error is not None:
-            self._text.flush()
+            self._text.drop()
             self._answer.fail(failure_of(error))
 
     def _take_choice(self, chunk: Chunk, index: int, choice: dict[str, Json]) -> None:
@@ -130,7 +131,7 @@ class OpenAIChatDecoder(StreamDecoder):
         if self._finish_reason:
             self._finish(self._finish_reason)
         else:
-            self._text.flush()
+            self._text.drop()
             self._answer.truncate()
 
     def _finish(self, reason: str) -> None:

@@ -92,6 +92,10 @@ class ThinkTags:
         if self._state != "inside":
             self._state = "text"
 
+    def drop(self) -> None:
+        """Forget what was held back: the answer was cut, and half a tag is not to be seen."""
+        self._held = ""
+
 
 def _held_back(text: str) -> int:
     """Return how many of the last characters may be the beginning of the closing tag."""

@@ -1,0 +1,157 @@
+"""``blockwire doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
+from urllib.parse import unquote
+
+import click
+
+from blockwire import __version__
+from blockwire.cli.main import EXIT_FAILED
+from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
+from blockwire.cli.output import screen_of, write
+from blockwire.cli.settings import Config
+from blockwire.cli.wiring import build_gateway, engine_configs
+from blockwire.engines.endpoints import ENDPOINTS, ProviderKind
+from blockwire.errors import BlockwireError
+from blockwire.jsontext import encode_json
+from blockwire.render import clean
+from blockwire.stores import check_store, read_owner
+
+Verdict = Literal["ok", "warning", "problem"]
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at, and what to do about it."""
+
+    verdict: Verdict
+    what: str
+    detail: str
+
+
+@click.command()
+@options(*CONFIG_OPTIONS, click.option("--json", "as_json", is_flag=True, help="Print JSON."))
+def command(*, as_json: bool, **arguments: Any) -> int:
+    """Look for what could stop blockwire from working on this machine.
+
+    Changes nothing. Status 1 when there is a problem.
+    """
+    findings = list(_findings(arguments))
+    if as_json:
+        write(encode_json([dict(finding._asdict()) for finding in findings]).decode() + "\n")
+    else:
+        marks = {"ok": "ok      ", "warning": "warning ", "problem": "PROBLEM "}
+        for finding in findings:
+            write(f"{marks[finding.verdict]} {clean(finding.what)}: {clean(finding.detail)}\n")
+    return EXIT_FAILED if any(f.verdict == "problem" for f in findings) else 0
+
+
+def _findings(arguments: dict[str, Any]) -> Iterator[Finding]:
+    yield Finding("ok", "version", f"blockwire {__version__}, Python {platform.python_version()}")
+    try:
+        config = take_config(arguments)
+    except BlockwireError as error:
+        yield Finding("problem", "configuration", error.detail)
+        return
+    yield Finding(
+        "ok", "configuration", str(config.path) if config.path else "no file; defaults are used"
+    )
+    for look in _LOOKS:
+        try:
+            yield from look(config)
+        except BlockwireError as error:
+            yield Finding("problem", look.__name__.strip("_"), f"{error.detail} [{error.code}]")
+
+
+def _sqlite(_config: Config) -> Iterator[Finding]:
+    yield Finding("ok", "sqlite", sqlite3.sqlite_version)
+
+
+def _store(config: Config) -> Iterator[Finding]:
+    url = config["store"]
+    if not url.startswith("sqlite:///"):
+        yield Finding("warning", "store", f"{url}: nothing survives the end of the process")
+        return
+    path = Path(unquote(url.removeprefix("sqlite:///")))
+    folder = next(parent for parent in (path.parent, *path.parent.parents) if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        yield Finding("problem", "store", f"cannot write in {folder}: {error.strerror}")
+        return
+    owner = read_owner(path) if path.exists() else None
+    if owner is not None:
+        yield Finding("ok", "gateway", f"process {owner.pid} serves {owner.url or 'no address'}")
+    if not path.exists():
+        yield Finding("ok", "store", f"{path} will be made at the first start")
+        return
+    problems = check_store(path)
+    if problems:
+        yield Finding("problem", "store", f"{len(problems)} problems; run blockwire check")
+    else:
+        yield Finding("ok", "store", f"{path} is in order")
+
+
+def _engines(config: Config) -> Iterator[Finding]:
+    for name, engine in engine_configs(config).items():
+        if engine.kind not in ENDPOINTS:
+            yield Finding("ok", f"engine {name}", engine.kind)
+            continue
+        endpoint = ENDPOINTS[cast("ProviderKind", engine.kind)]
+        variable = engine.values["api_key_env"] or endpoint.key_name
+        has_key = engine.values["api_key"] or os.environ.get(variable)
+        if has_key or not endpoint.needs_key:
+            yield Finding("ok", f"engine {name}", f"{engine.kind}, with a key")
+        else:
+            yield Finding("warning", f"engine {name}", f"no key: set {variable}")
+
+
+def _wiring(config: Config) -> Iterator[Finding]:
+    for warning in build_gateway(config).warnings:
+        yield Finding("warning", "tokens", warning)
+
+
+def _port(config: Config) -> Iterator[Finding]:
+    family = socket.AF_INET6 if ":" in config["host"] else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((config["host"], config["port"]))
+        except OSError as error:
+            yield Finding("warning", "port", f"{config['host']}:{config['port']}: {error.strerror}")
+            return
+    yield Finding("ok", "port", f"{config['host']}:{config['port']} is free")
+
+
+def _terminal(_config: Config) -> Iterator[Finding]:
+    screen = screen_of(sys.stdout)
+    if not screen.is_terminal:
+        yield Finding("ok", "terminal", "output is not a terminal: plain text")
+        return
+    colour = "colours" if screen.look.colour else "no colours"
+    yield Finding(
+        "ok", "terminal", f"{os.environ.get('TERM', '-')}, {screen.look.columns} columns, {colour}"
+    )
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    if encoding != "utf8":
+        yield Finding("warning", "terminal", f"encoding is {encoding}; set a UTF-8 locale")
+
+
+_LOOKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
+    _sqlite,
+    _store,
+    _engines,
+    _wiring,
+    _port,
+    _terminal,
+)

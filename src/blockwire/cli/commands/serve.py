@@ -1,0 +1,83 @@
+"""``blockwire serve``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import anyio
+import click
+from msgspec import structs
+
+from blockwire.cli.options import CONFIG_OPTIONS, ENGINE_OPTIONS, options, take_config
+from blockwire.cli.output import note, write
+from blockwire.cli.settings import Config
+from blockwire.cli.wiring import announce, build_gateway, set_up_logging, started
+from blockwire.gateway import serve
+
+
+@click.command()
+@options(
+    *CONFIG_OPTIONS,
+    *ENGINE_OPTIONS,
+    click.option("--host", help="Address to bind to (default 127.0.0.1)."),
+    click.option("--port", type=click.IntRange(0, 65535), help="Port (default 7890); 0 picks one."),
+    click.option(
+        "--token-file", metavar="FILE", help="Tokens that may call; needed beyond loopback."
+    ),
+    click.option("--program", metavar="COMMAND", help="Answer every turn with this program."),
+    click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"])),
+)
+def command(program: str | None, **arguments: Any) -> None:
+    r"""Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.
+
+    The first line on standard output says where: "listening on http://HOST:PORT".
+
+    \b
+    Connect a model:
+      OPENAI_API_KEY=... blockwire serve --engine openai
+    Connect a program of yours (question on stdin as JSON, answer on stdout):
+      blockwire serve --program ./agent.sh
+    Connect an agent that posts its events:
+      blockwire serve --engine external
+    """
+    config = take_config(arguments)
+    if program is not None:
+        config = with_program(config, program)
+    set_up_logging(config["log_level"])
+    anyio.run(_serve, config, backend_options={"use_uvloop": _has_uvloop()})
+
+
+def with_program(config: Config, program: str) -> Config:
+    """Return ``config`` with ``program`` as the engine of turns that name none."""
+    engines: Mapping[str, Mapping[str, Any]] = {
+        **config.engines,
+        "program": {"kind": "command", "command": program},
+    }
+    engine = config.settings["engine"]._replace(value="program", origin="flag", detail="--program")
+    settings = MappingProxyType({**config.settings, "engine": engine})
+    return structs.replace(config, engines=engines, settings=settings)
+
+
+def _has_uvloop() -> bool:
+    try:
+        import uvloop  # noqa: F401 - there is none on Windows
+    except ImportError:
+        return False
+    return True
+
+
+async def _serve(config: Config) -> None:
+    gateway = build_gateway(config)
+    for warning in gateway.warnings:
+        note(f"warning: {warning}")
+
+    def on_listening(host: str, port: int) -> None:
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        announce(gateway, url)
+        write(f"listening on {url}\n")
+        note(f"engines: {', '.join(gateway.engine_names)}; store: {config['store']}")
+
+    async with started(gateway):
+        await serve(gateway.app, config["host"], config["port"], on_listening)

@@ -1,0 +1,70 @@
+"""``blockwire validate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import click
+
+from blockwire.cli.documents import read_document
+from blockwire.cli.main import EXIT_FAILED
+from blockwire.cli.output import note, write
+from blockwire.content import (
+    ConversationState,
+    advance,
+    check_block,
+    check_keys,
+    check_message,
+    decode_event,
+)
+from blockwire.errors import BlockwireError
+from blockwire.jsontext import Json, decode_json
+
+_CHECKS: Final[Mapping[str, Callable[[Json], object]]] = MappingProxyType(
+    {"message": check_message, "block": check_block, "event": decode_event}
+)
+
+
+@click.command()
+@click.argument("kind", type=click.Choice([*_CHECKS, "events"]))
+@click.argument("file")
+def command(kind: str, file: str) -> int:
+    """Check FILE (- for standard input) against the contract of content blocks.
+
+    "events" reads one event a line and also applies them, so that an event which no conversation
+    allows is found too. Prints nothing but "valid" when all is well; status 1 otherwise.
+    """
+    problems = 0
+    for number, check in enumerate(_documents(kind, read_document(file)), 1):
+        try:
+            check()
+        except BlockwireError as error:
+            problems += 1
+            where = f"line {number}: " if kind == "events" else ""
+            pointer = f" at {error.pointer or '/'}" if error.pointer is not None else ""
+            note(f"{where}{error.code}{pointer}: {error.detail}")
+    if problems:
+        return EXIT_FAILED
+    write("valid\n")
+    return 0
+
+
+def _documents(kind: str, data: bytes) -> list[Callable[[], None]]:
+    if kind == "events":
+        state = ConversationState()
+
+        def apply_line(line: bytes) -> None:
+            nonlocal state
+            state = advance(state, decode_event(decode_json(line)))
+
+        lines = [line for line in data.split(b"\n") if line.strip()]
+        return [lambda line=line: apply_line(line) for line in lines]  # type: ignore[misc]
+
+    def check_whole() -> None:
+        value = decode_json(data)
+        check_keys(value)
+        _CHECKS[kind](value)
+
+    return [check_whole]

@@ -1,0 +1,104 @@
+"""The command line: what there is, and how it ends.
+
+Spec: docs/reference/cli.md. Exit status: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C, 141 nobody
+reads the output any more. Commands are imported when they are called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from blockwire import __version__
+from blockwire.errors import BlockwireError
+
+__all__ = ["cli", "main"]
+
+EXIT_FAILED: Final = 1
+EXIT_INTERRUPTED: Final = 130
+EXIT_BROKEN_PIPE: Final = 141
+
+# name -> (module, one line of help); read without importing the module
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "serve": ("serve", "Serve conversations over HTTP and SSE."),
+    "ask": ("ask", "Ask, and stream the answer into the terminal or a pipe."),
+    "watch": ("watch", "Follow a conversation live; survives every reconnect."),
+    "list": ("listing", "List conversations, newest first."),
+    "show": ("show", "Print a conversation as it is stored."),
+    "replay": ("replay", "Play a recorded provider stream in the terminal."),
+    "decode": ("decode", "Turn a provider's recorded bytes into stream events."),
+    "validate": ("validate", "Check messages, blocks or events against the contract."),
+    "check": ("check", "Check a store: file, numbers, and messages against their events."),
+    "schema": ("schema", "Print the JSON Schemas."),
+    "config": ("config", "Show every setting and where it came from."),
+    "doctor": ("doctor", "Look for what could stop blockwire from working here."),
+    "demo": ("demo", "Three recorded answers; one cut, one with its gateway killed."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported only when they run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"blockwire.cli.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_module, text) in COMMANDS.items()])
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="blockwire", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Agent conversations: streamed, stored, replayed and shown.
+
+    Start with "blockwire demo", then "blockwire ask 'hello'". Without settings a recorded answer
+    plays; "blockwire serve --help" says how to connect a model or a program of your own.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        result: Any = cli.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="blockwire",
+            standalone_mode=False,
+        )
+    except click.exceptions.Abort:
+        return EXIT_INTERRUPTED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has left; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except BlockwireError as error:
+        _tell(error)
+        return EXIT_FAILED
+    return result if isinstance(result, int) else 0
+
+
+def _tell(error: BlockwireError) -> None:
+    from blockwire.cli.output import note
+
+    where = f" (at {error.pointer or '/'})" if error.pointer is not None else ""
+    note(f"blockwire: {error.detail}{where} [{error.code}]")

@@ -1,0 +1,63 @@
+"""Options that several commands share, and the configuration they make."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from blockwire.cli.settings import Config, load_config
+
+__all__ = ["CONFIG_OPTIONS", "READER_OPTIONS", "SCREEN_OPTIONS", "options", "take_config"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
+
+CONFIG_OPTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--config", "config_file", metavar="FILE", help="TOML file with settings and engines."
+    ),
+    click.option(
+        "--store",
+        metavar="URL",
+        help="sqlite:///PATH (default: one in your data folder) or memory:",
+    ),
+)
+ENGINE_OPTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--engine", metavar="NAME", help="An engine of the file, or openai, anthropic, replay, ..."
+    ),
+)
+READER_OPTIONS: tuple[Decorator, ...] = (
+    *CONFIG_OPTIONS,
+    click.option("--url", metavar="URL", help="Gateway to talk to; else the one of the store."),
+)
+SCREEN_OPTIONS: tuple[Decorator, ...] = (
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        help="Colours; NO_COLOR and FORCE_COLOR are respected.",
+    ),
+    click.option("--width", type=click.IntRange(min=1), metavar="COLUMNS", help="Width of rows."),
+    click.option("--reasoning", is_flag=True, help="Show the model's private reasoning too."),
+)
+
+
+def options(*decorators: Decorator) -> Callable[[F], F]:
+    """Return one decorator that adds all of ``decorators``, first one first in the help."""
+
+    def add(function: F) -> F:
+        return functools.reduce(lambda f, decorate: decorate(f), reversed(decorators), function)
+
+    return add
+
+
+def take_config(arguments: dict[str, Any]) -> Config:
+    """Return the configuration, taking its options out of a command's ``arguments``."""
+    path = arguments.pop("config_file", None)
+    names = ("store", "host", "port", "engine", "token_file", "tick_ms", "url", "log_level")
+    flags = {name: arguments.pop(name) for name in names if name in arguments}
+    return load_config(flags, path=path)

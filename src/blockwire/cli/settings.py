@@ -1,0 +1,213 @@
+"""What can be set, in one table; where each value came from.
+
+Spec: docs/reference/configuration.md. A flag beats the environment, which beats the file, which
+beats the default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from msgspec import Struct
+
+from blockwire.errors import LocalProtocolError
+
+__all__ = ["SETTINGS", "Config", "Resolved", "Setting", "SettingName", "load_config"]
+
+SettingName = Literal[
+    "store",
+    "host",
+    "port",
+    "engine",
+    "token_file",
+    "allowed_hosts",
+    "allowed_origins",
+    "tick_ms",
+    "url",
+    "token",
+    "log_level",
+]
+Origin = Literal["default", "file", "environment", "flag"]
+
+
+class Setting(NamedTuple):
+    """One setting: its type, default (None: worked out) and what it is for."""
+
+    type: type[str | int | list[str]]
+    default: str | int | tuple[str, ...] | None
+    help: str
+    is_secret: bool = False
+
+
+SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
+    {
+        "store": Setting(str, None, "Where conversations live: sqlite:///PATH or memory:"),
+        "host": Setting(str, "127.0.0.1", "Address that serve binds to"),
+        "port": Setting(int, 7890, "Port that serve binds to; 0 picks one"),
+        "engine": Setting(str, None, "Engine of turns that name none"),
+        "token_file": Setting(str, None, "TOML file with the tokens that may call"),
+        "allowed_hosts": Setting(list[str], (), "More names under which a loopback bind is called"),
+        "allowed_origins": Setting(list[str], (), "Origins of pages that may call"),
+        "tick_ms": Setting(int, 0, "Live readers of busy conversations wait that long for more"),
+        "url": Setting(str, None, "Gateway that ask, watch, list and show talk to"),
+        "token": Setting(str, None, "Token that they send", is_secret=True),
+        "log_level": Setting(str, "warning", "debug, info, warning or error, to stderr"),
+    }
+)
+assert SETTINGS.keys() == set(get_args(SettingName)), "every name has its row"
+
+ENV_PREFIX: Final = "BLOCKWIRE_"
+# Variables of this program that are no settings.
+ENV_OTHERS: Final = frozenset({"BLOCKWIRE_CONFIG", "BLOCKWIRE_CRASH_AT", "BLOCKWIRE_SUITES"})
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
+
+class Resolved(NamedTuple):
+    """A value and where it came from: ``detail`` names the file, variable or flag."""
+
+    value: Any
+    origin: Origin
+    detail: str
+
+
+class Config(Struct, frozen=True):
+    """Everything that is set.
+
+    Attributes:
+        settings: By name.
+        engines: Tables of the file, by engine name, not checked yet.
+        path: The file that was read, if any.
+    """
+
+    settings: Mapping[SettingName, Resolved]
+    engines: Mapping[str, Mapping[str, Any]]
+    path: Path | None
+
+    def __getitem__(self, name: SettingName) -> Any:
+        """Return the value of a setting."""
+        return self.settings[name].value
+
+
+def data_folder(env: Mapping[str, str]) -> Path:
+    """Return where the default store lies: ``$XDG_DATA_HOME/blockwire``."""
+    base = env.get("XDG_DATA_HOME") or ""
+    root = Path(base) if Path(base).is_absolute() else Path(env.get("HOME") or "~").expanduser()
+    return root / "blockwire" if Path(base).is_absolute() else root / ".local/share/blockwire"
+
+
+def config_path(env: Mapping[str, str]) -> Path:
+    """Return the file that is read without ``--config``: ``$XDG_CONFIG_HOME/blockwire/config.toml``."""
+    base = env.get("XDG_CONFIG_HOME") or ""
+    if Path(base).is_absolute():
+        return Path(base) / "blockwire/config.toml"
+    return Path(env.get("HOME") or "~").expanduser() / ".config/blockwire/config.toml"
+
+
+def _refuse(detail: str) -> LocalProtocolError:
+    return LocalProtocolError("invalid_config", detail)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        raise _refuse(f"there is no configuration file {path}") from None
+    except OSError as error:
+        raise _refuse(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _refuse(f"{path} is not TOML: {error}") from None
+
+
+def _from_text(name: SettingName, text: str, where: str) -> Any:
+    kind = SETTINGS[name].type
+    if kind is int:
+        if not text.isdecimal():
+            raise _refuse(f"{where}: expected a number")
+        return int(text)
+    if kind is str:
+        return text
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _from_file(name: SettingName, value: Any, path: Path) -> Any:
+    kind = SETTINGS[name].type
+    if kind is int and type(value) is int:
+        return value
+    if kind is str and isinstance(value, str):
+        return value
+    if (
+        kind not in {int, str}
+        and isinstance(value, list)
+        and all(isinstance(item, str) for item in value)
+    ):
+        return value
+    wanted = {int: "a number", str: "a string"}.get(kind, "an array of strings")
+    raise _refuse(f"{path}: {name} is {wanted}")
+
+
+def _default(name: SettingName, env: Mapping[str, str]) -> Any:
+    if name == "store":
+        return f"sqlite:///{data_folder(env) / 'conversations.db'}"
+    default = SETTINGS[name].default
+    return list(default) if isinstance(default, tuple) else default
+
+
+def load_config(
+    flags: Mapping[str, Any], *, path: str | None, env: Mapping[str, str] = os.environ
+) -> Config:
+    """Return every setting with its origin.
+
+    Args:
+        flags: Values given on the command line; None means not given.
+        path: ``--config``; else ``BLOCKWIRE_CONFIG``; else the user's file, if it is there.
+        env: The environment.
+
+    Raises:
+        LocalProtocolError: ``invalid_config``, with a sentence that names the key and the file.
+    """
+    named = path or env.get("BLOCKWIRE_CONFIG") or None
+    file = Path(named) if named else config_path(env)
+    table = _read_file(file) if named or file.is_file() else {}
+    read = file if table or named else None
+    engines = _engine_tables(table.pop("engines", {}), file)
+    for key in table:
+        if key not in SETTINGS:
+            raise _refuse(
+                f"{file}: unknown key {key}; known are {', '.join(SETTINGS)} and [engines.NAME]"
+            )
+    settings: dict[SettingName, Resolved] = {}
+    for name in SETTINGS:
+        settings[name] = _resolve(name, flags, env, table, file)
+    if settings["log_level"].value not in LOG_LEVELS:
+        raise _refuse(f"log_level is one of {', '.join(LOG_LEVELS)}")
+    return Config(MappingProxyType(settings), engines, read)
+
+
+def _resolve(
+    name: SettingName,
+    flags: Mapping[str, Any],
+    env: Mapping[str, str],
+    table: Mapping[str, Any],
+    file: Path,
+) -> Resolved:
+    flag = flags.get(name)
+    if flag is not None:
+        return Resolved(flag, "flag", f"--{name.replace('_', '-')}")
+    variable = ENV_PREFIX + name.upper()
+    if env.get(variable):
+        return Resolved(_from_text(name, env[variable], variable), "environment", variable)
+    if name in table:
+        return Resolved(_from_file(name, table[name], file), "file", str(file))
+    return Resolved(_default(name, env), "default", "")
+
+
+def _engine_tables(value: Any, file: Path) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        raise _refuse(f"{file}: engines are tables: [engines.NAME]")
+    return MappingProxyType(value)

@@ -1,0 +1,195 @@
+"""The one place that picks adapters: from a configuration to a gateway that serves.
+
+Spec: docs/explanation/the-house.md.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from blockwire.buses import MemoryBus
+from blockwire.cli.settings import Config
+from blockwire.cli.system import SystemClock, UlidFactory, armed_faults
+from blockwire.content import Redactor, StreamEvent, content_schemas
+from blockwire.engines import TurnLimits, engine_request_schema, guard
+from blockwire.engines.registry import engine_provider, engine_secrets, make_engine
+from blockwire.engines.settings import ENGINE_KINDS, EngineConfig, check_config
+from blockwire.errors import LocalProtocolError
+from blockwire.gateway import (
+    Auth,
+    EngineProfile,
+    GatewayApp,
+    GatewayService,
+    GatewaySettings,
+    HttpSettings,
+    create_app,
+    load_token_file,
+)
+from blockwire.jsontext import Json
+from blockwire.ports import Engine, EngineRequest
+from blockwire.stores import SqliteStore, open_store
+
+__all__ = ["Gateway", "build_gateway", "engine_configs", "published_schemas", "set_up_logging"]
+
+REPLAY: Final = "replay"
+"""The engine of a machine on which nothing is configured: the recordings of the demo."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Gateway(NamedTuple):
+    """A gateway, not started yet."""
+
+    service: GatewayService
+    app: GatewayApp
+    engine_names: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def engine_configs(config: Config) -> dict[str, EngineConfig]:
+    """Return every engine that turns may name, checked, the default first.
+
+    Besides the tables of the file there are always ``replay`` and ``external``; and the default
+    may be the name of a kind that works without settings, such as ``openai``.
+
+    Raises:
+        LocalProtocolError: ``invalid_config``.
+    """
+    tables: dict[str, Mapping[str, Any]] = {name: dict(t) for name, t in config.engines.items()}
+    default: str | None = config["engine"]
+    if default is None:
+        default = next(iter(tables), REPLAY)
+    for name in (default, REPLAY, "external"):
+        if name not in tables and name in ENGINE_KINDS and name != "command":
+            tables[name] = {"kind": name}
+    if default not in tables:
+        known = ", ".join(sorted({*tables, *ENGINE_KINDS} - {"command"}))
+        raise LocalProtocolError(
+            "invalid_config", f"there is no engine {default}; known are {known}"
+        )
+    names = [default, *(name for name in tables if name != default)]
+    return {name: check_config(name, tables[name]) for name in names}
+
+
+def _guard_of(
+    configs: Mapping[str, EngineConfig], clock: SystemClock, ids: UlidFactory
+) -> Callable[
+    [AsyncGenerator[StreamEvent, None], EngineRequest], AsyncGenerator[StreamEvent, None]
+]:
+    redactors = {name: Redactor(engine_secrets(c, os.environ)) for name, c in configs.items()}
+    limits = {name: c.limits for name, c in configs.items()}
+
+    def guarded(
+        events: AsyncGenerator[StreamEvent, None], request: EngineRequest
+    ) -> AsyncGenerator[StreamEvent, None]:
+        return guard(
+            events,
+            request,
+            ids=ids,
+            clock=clock,
+            limits=limits.get(request.engine, TurnLimits()),
+            redact=redactors[request.engine].redact,
+        )
+
+    return guarded
+
+
+def published_schemas() -> dict[str, Json]:
+    """Return the JSON Schemas that the gateway publishes and ``blockwire schema`` prints."""
+    return {**content_schemas(), "engine-request": engine_request_schema()}
+
+
+def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
+    """Return the gateway that ``config`` describes.
+
+    Args:
+        config: See :func:`~blockwire.cli.settings.load_config`.
+        host: Bind to this instead of the configured host.
+
+    Raises:
+        LocalProtocolError: ``invalid_config``, ``invalid_token_file``, ``tokens_required``.
+        StoreError: ``invalid_store_url``.
+    """
+    clock, ids = SystemClock(), UlidFactory()
+    configs = engine_configs(config)
+    engines: dict[str, Engine] = {}
+    profiles: dict[str, EngineProfile] = {}
+    for name, checked in configs.items():
+        profiles[name] = EngineProfile(
+            model=checked.values.get("model"),
+            provider=engine_provider(checked, os.environ),
+            system=checked.values.get("system"),
+            is_external=checked.is_external,
+        )
+        if not checked.is_external:
+            table = config.engines.get(name, {"kind": checked.kind})
+            engines[name] = make_engine(name, table, clock=clock, ids=ids, env=os.environ)
+    store = open_store(_prepared(config["store"]), faults=armed_faults(os.environ))
+    settings = GatewaySettings(engine_default=next(iter(configs)))
+    service = GatewayService(
+        store=store,
+        bus=MemoryBus(),
+        clock=clock,
+        ids=ids,
+        engines=engines,
+        guard=_guard_of(configs, clock, ids),
+        settings=settings,
+        faults=armed_faults(os.environ),
+        profiles=profiles,
+    )
+    tokens = load_token_file(Path(config["token_file"])) if config["token_file"] else None
+    auth = Auth(
+        tokens.tokens if tokens is not None else (),
+        host=host or config["host"],
+        allowed_hosts=config["allowed_hosts"],
+        allowed_origins=config["allowed_origins"],
+    )
+    app = create_app(
+        service,
+        settings,
+        auth,
+        clock=clock,
+        http=HttpSettings(tick_ms=config["tick_ms"]),
+        schemas=published_schemas(),
+    )
+    return Gateway(service, app, tuple(configs), tokens.warnings if tokens is not None else ())
+
+
+def _prepared(url: str) -> str:
+    """Make the folder of a SQLite store, so that the first start needs no preparation."""
+    if url.startswith("sqlite:///"):
+        folder = Path(url.removeprefix("sqlite:///")).parent
+        if not folder.exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return url
+
+
+@asynccontextmanager
+async def started(gateway: Gateway) -> AsyncIterator[None]:
+    """Run the service; on the way out running turns end as interrupted."""
+    await gateway.service.start()
+    try:
+        yield
+    finally:
+        await gateway.service.stop()
+
+
+def announce(gateway: Gateway, url: str) -> None:
+    """Let ``ask``, ``watch``, ``list`` and ``show`` find this gateway through its store."""
+    store = gateway.service.store
+    if isinstance(store, SqliteStore):
+        store.write_url(url)
+
+
+def set_up_logging(level: str) -> None:
+    """Send the logs of this program to standard error."""
+    logging.basicConfig(
+        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    for noisy in ("httpx", "httpcore", "uvicorn"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

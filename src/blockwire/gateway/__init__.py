@@ -1,0 +1,31 @@
+"""The gateway: conversations, turns, their events, and how they are asked for over HTTP.
+
+Spec: docs/spec/gateway/. Above is ``cli``, which picks store, bus and engines.
+"""
+
+from __future__ import annotations
+
+from blockwire.gateway.app import GatewayApp, create_app
+from blockwire.gateway.auth import Auth, Token, TokenFile, check_bind, hash_token, load_token_file
+from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.server import serve
+from blockwire.gateway.service import GatewayService, SubmitResult
+from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
+
+__all__ = [
+    "EXTERNAL_ENGINE",
+    "Auth",
+    "EngineProfile",
+    "GatewayApp",
+    "GatewayService",
+    "GatewaySettings",
+    "HttpSettings",
+    "SubmitResult",
+    "Token",
+    "TokenFile",
+    "check_bind",
+    "create_app",
+    "hash_token",
+    "load_token_file",
+    "serve",
+]

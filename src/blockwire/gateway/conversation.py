@@ -118,7 +118,8 @@ class Conversation:
         ahead_max: int,
     ) -> None:
         self.id = conversation_id
-        self.lock = anyio.Lock()
+        # Taking a free lock need not wait for a turn of the event loop.
+        self.lock = anyio.Lock(fast_acquire=True)
         self.committed = ConversationState(conversation_id)
         self.turns: dict[str, LiveTurn] = {}
         self.unfinished: set[str] = set()

@@ -39,6 +39,8 @@ __all__ = ["Batch", "closing_block", "closing_error", "whole_block"]
 FAILED_MESSAGE: Final = "The turn failed; its producer did not say why."
 CANCELLED_MESSAGE: Final = "Stopped."
 
+_DELTA_TYPE: Final = "content.block.delta"
+
 # Blocks that tell the reader why a turn did not succeed.
 _EXPLAINING_TYPES: Final = frozenset({"error", "notice"})
 
@@ -46,8 +48,10 @@ _EXPLAINING_TYPES: Final = frozenset({"error", "notice"})
 class Batch:
     """Events on their way into the log of one conversation.
 
+    Nearly all events are deltas that follow one another in the same block. Such a run is checked
+    once and enters the state as one delta: by the law of merging that is the same state.
+
     Attributes:
-        state: The state with the events of the batch.
         ts: The stamp of all of them, Unix milliseconds.
         drafts: The events, encoded, in order.
         finished: Messages that became final, as ``Append.finished`` wants them.
@@ -55,15 +59,30 @@ class Batch:
         size_bytes: Length of the owner's encoded events.
     """
 
-    __slots__ = ("drafts", "ended", "finished", "size_bytes", "state", "ts")
+    __slots__ = ("_run", "_state", "_texts", "drafts", "ended", "finished", "size_bytes", "ts")
 
     def __init__(self, state: ConversationState, ts: int) -> None:
-        self.state = state
+        self._state = state
         self.ts = ts
         self.drafts: list[Draft] = []
         self.finished: list[tuple[Message, int | None]] = []
         self.ended: dict[str, TurnState] = {}
         self.size_bytes = 0
+        # The last delta, and whether the public gets it; the texts of those that followed it.
+        self._run: tuple[BlockDelta, bool] | None = None
+        self._texts: list[str] = []
+
+    @property
+    def state(self) -> ConversationState:
+        """The state with the events of the batch."""
+        if self._texts and self._run is not None:
+            first = self._run[0]
+            text = "".join(self._texts)
+            self._texts = []
+            self._state = advance(
+                self._state, BlockDelta(first.turn_id, first.block_id, first.field, text)
+            )
+        return self._state
 
     def add(self, event: StreamEvent) -> None:
         """Add one event; what it says about its own numbers is ignored.
@@ -74,39 +93,49 @@ class Batch:
         """
         if event.seq or event.prev_seq or event.ts or event.conversation_id:
             event = msgspec.structs.replace(event, seq=0, prev_seq=0, ts=0, conversation_id="")
-        before = self.state
         if type(event) is BlockDelta:
-            self._take(event, before, advance(before, event))
+            self._add_delta(event)
             return
+        before = self.state
+        self._run = None
         if isinstance(event, TurnEnded):
             # The message ends at the stamp, which only the encoded event must not hold.
             after = advance(before, msgspec.structs.replace(event, ts=self.ts))
         else:
             after = advance(before, event)
-        if isinstance(event, BlockCompleted) and event.block is None:
+        if isinstance(event, BlockCompleted):
             event = _with_final_tool(event, after)
         self._take(event, before, after)
         self._note_finished(event)
 
+    def _add_delta(self, event: BlockDelta) -> None:
+        run = self._run
+        if run is not None and _continues(run[0], event):
+            owner = _encoded(event)
+            self.drafts.append(Draft(_DELTA_TYPE, owner, owner if run[1] else None))
+            self.size_bytes += len(owner)
+            self._texts.append(event.text)
+            return
+        before = self.state
+        self._run = None
+        self._take(event, before, advance(before, event))
+        if event.extra is None:
+            self._run = (event, self.drafts[-1].public is not None)
+
     def _take(
         self, event: StreamEvent, before: ConversationState, after: ConversationState
     ) -> None:
-        try:
-            owner = encode_event(event)
-            shown = visible_event("public", event, before)
-            public: bytes | None = owner
-            if shown is None:
-                public = None
-            elif shown is not event:
-                public = encode_event(shown)
-                public = owner if public == owner else public
-        except (LocalProtocolError, UnicodeEncodeError):
-            raise RemoteProtocolError(
-                "invalid_json_value", "the event holds a value that cannot be encoded"
-            ) from None
+        owner = _encoded(event)
+        shown = visible_event("public", event, before)
+        public: bytes | None = owner
+        if shown is None:
+            public = None
+        elif shown is not event:
+            public = _encoded(shown)
+            public = owner if public == owner else public
         self.drafts.append(Draft(event_type(event), owner, public))
         self.size_bytes += len(owner)
-        self.state = after
+        self._state = after
 
     def _note_finished(self, event: StreamEvent) -> None:
         if isinstance(event, MessageCreated):
@@ -158,6 +187,25 @@ def closing_block(block_id: str, code: str, message: str, *, retryable: bool | N
 def whole_block(turn_id: str, block: Block) -> list[StreamEvent]:
     """Return the events of a block that comes whole."""
     return [BlockStarted(turn_id, block), BlockCompleted(turn_id, cast("str", block["id"]))]
+
+
+def _continues(last: BlockDelta, event: BlockDelta) -> bool:
+    """Return whether what was found out about ``last`` holds for ``event``, which follows it."""
+    return (
+        event.block_id == last.block_id
+        and event.turn_id == last.turn_id
+        and event.field == last.field
+        and event.extra is None
+    )
+
+
+def _encoded(event: StreamEvent) -> bytes:
+    try:
+        return encode_event(event)
+    except (LocalProtocolError, UnicodeEncodeError):
+        raise RemoteProtocolError(
+            "invalid_json_value", "the event holds a value that cannot be encoded"
+        ) from None
 
 
 def _with_final_tool(event: BlockCompleted, after: ConversationState) -> BlockCompleted:

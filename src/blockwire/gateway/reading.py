@@ -6,7 +6,7 @@ Spec: docs/spec/gateway/routes.md; docs/spec/gateway/sse.md, "Snapshot"; visibil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple, cast
 
 import anyio
@@ -17,6 +17,7 @@ from blockwire.content import (
     Message,
     View,
     event_members,
+    visible_event,
     visible_message,
 )
 from blockwire.errors import RemoteProtocolError
@@ -114,7 +115,7 @@ async def read_turn(
             raise turn_not_found()
         message, still_open = stored.message, []
     return {
-        **turn_shape(row),
+        **turn_shape(row, view=view, state=state),
         "message": visible_message(view, message),
         "open_block_ids": cast("list[Json]", still_open),
     }
@@ -292,24 +293,18 @@ async def read_snapshot(  # noqa: PLR0913 - for whom, how much, when
     shapes = [snapshot_turn(row, None) for row in turns]
     shapes += [snapshot_turn(live[turn_id], turn) for turn_id, turn in committed.running.items()]
     snapshot = ConversationSnapshot(
-        _visible(view, (message for _seq, message in placed)),
+        [message for _seq, message in placed],
         shapes,
-        [
-            block_id
-            for turn in committed.running.values()
-            for block_id in open_block_ids(turn, view)
-        ],
+        [block.id for turn in committed.running.values() for block in turn.open_blocks],
         reset=reset,
         more_before=str(edge) if older else None,
         conversation_id=conversation.id,
         seq=committed.seq,
         ts=now_ms,
     )
-    return event_members(snapshot), committed.seq
-
-
-def _visible(view: View, messages: Iterable[Message]) -> list[Message]:
-    return [shown for message in messages if (shown := visible_message(view, message)) is not None]
+    shown = visible_event(view, snapshot, committed)
+    assert shown is not None, "everybody may see a snapshot of what they may see"
+    return event_members(shown), committed.seq
 
 
 async def _finished_turns(

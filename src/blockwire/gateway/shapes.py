@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from blockwire.content import TurnState, View, visible_block
+from blockwire.content import TurnState, View, visible_block, visible_request
 from blockwire.jsontext import Json
 from blockwire.ports import ConversationRow, TurnRow
 
@@ -37,8 +37,19 @@ def conversation_shape(
     )
 
 
-def turn_shape(row: TurnRow) -> dict[str, Json]:
-    """Return a turn without its message; all that a store holds is durable."""
+def turn_shape(
+    row: TurnRow, *, view: View = "public", state: TurnState | None = None
+) -> dict[str, Json]:
+    """Return a turn without its message; all that a store holds is durable.
+
+    Args:
+        row: The turn.
+        view: Who sees what a suspended turn waits for; without it, what everybody may see.
+        state: The turn as it stands, for blocks that the request names.
+    """
+    request = None
+    if row.request is not None:
+        request = dict(visible_request(view, row.request, state))
     shape: dict[str, Json] = {
         "id": row.id,
         "conversation_id": row.conversation_id,
@@ -61,18 +72,24 @@ def turn_shape(row: TurnRow) -> dict[str, Json]:
             "error": row.error,
             "finish_reason": row.finish_reason,
             "reason": row.reason,
-            "request": row.request,
+            "request": request,
         },
     )
 
 
 def snapshot_turn(row: TurnRow, state: TurnState | None) -> dict[str, Json]:
-    """Return a turn of a snapshot: what a reducer needs to hold the state of one who saw it all."""
-    shape = turn_shape(row)
-    error_code = state.ended.get("error_code") if state is not None else None
-    if error_code is None and row.error is not None:
-        error_code = row.error["code"]
-    return _set(shape, {"error_code": error_code})
+    """Return a turn of a snapshot, in owner view.
+
+    It tells more than the shape: what a reducer needs to hold the state of one who saw it all.
+
+    Args:
+        row: The turn.
+        state: The turn as it stands, None when it is over.
+    """
+    shape = turn_shape(row, view="owner", state=state)
+    if state is not None:
+        shape["open_block_ids"] = [block.id for block in state.open_blocks]
+    return _set(shape, {"error_code": None if row.error is None else row.error["code"]})
 
 
 def open_block_ids(turn: TurnState, view: View) -> list[str]:

@@ -170,7 +170,6 @@ async def test_each_refusal_has_its_code_and_changes_nothing() -> None:
             (b'{"type":"x","type":"y"}\n', "duplicate_member"),
             (b'{"type":"x","a":1e999}\n', "number_out_of_range"),
             (b'{"type":"x","a":"\\ud800"}\n', "invalid_unicode"),
-            (b'{"type":"x\\ny"}\n', "invalid_name"),
             (b'{"type":"Big"}\n', "invalid_enum"),
             (line(type="x", aB=1), "invalid_key"),
             (line(**turn.delta("x"), producer_seq=0), "invalid_member"),

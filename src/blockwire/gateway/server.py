@@ -11,7 +11,8 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Final
 
 import uvicorn
@@ -57,6 +58,16 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._gateway = app
         self._on_listening = on_listening
+        self.signal: int | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        with super().capture_signals():
+            yield
+            # uvicorn raises what it caught again when it is done, and that would end the process
+            # before whoever called ``serve`` has ended its turns in the store.
+            self.signal = next(iter(self._captured_signals), None)
+            self._captured_signals.clear()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -77,8 +88,11 @@ async def serve(  # noqa: PLR0913 - where, and for how long
     *,
     drain_s_max: int = 5,
     idle_s_max: int = 60,
-) -> None:
-    """Serve until SIGTERM or SIGINT, then end streams, let answers finish, and return.
+) -> int | None:
+    """Serve until SIGTERM or SIGINT, then end streams and let answers finish.
+
+    Returns:
+        The signal that ended it, for the exit status; it is not raised again.
 
     Args:
         app: Its service is started already.
@@ -116,3 +130,4 @@ async def serve(  # noqa: PLR0913 - where, and for how long
         await server.serve(sockets=[listener])
     finally:
         listener.close()
+    return server.signal

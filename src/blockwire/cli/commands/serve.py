@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +11,7 @@ import anyio
 import click
 from msgspec import structs
 
+from blockwire.cli.main import EXIT_INTERRUPTED
 from blockwire.cli.options import CONFIG_OPTIONS, ENGINE_OPTIONS, options, take_config
 from blockwire.cli.output import note, write
 from blockwire.cli.settings import Config
@@ -29,7 +31,7 @@ from blockwire.gateway import serve
     click.option("--program", metavar="COMMAND", help="Answer every turn with this program."),
     click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"])),
 )
-def command(program: str | None, **arguments: Any) -> None:
+def command(program: str | None, **arguments: Any) -> int:
     r"""Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.
 
     The first line on standard output says where: "listening on http://HOST:PORT".
@@ -46,7 +48,9 @@ def command(program: str | None, **arguments: Any) -> None:
     if program is not None:
         config = with_program(config, program)
     set_up_logging(config["log_level"])
-    anyio.run(_serve, config, backend_options={"use_uvloop": _has_uvloop()})
+    ended_by = anyio.run(_serve, config, backend_options={"use_uvloop": _has_uvloop()})
+    # SIGTERM is how services are stopped: nothing went wrong.
+    return EXIT_INTERRUPTED if ended_by == signal.SIGINT else 0
 
 
 def with_program(config: Config, program: str) -> Config:
@@ -68,7 +72,7 @@ def _has_uvloop() -> bool:
     return True
 
 
-async def _serve(config: Config) -> None:
+async def _serve(config: Config) -> int | None:
     gateway = build_gateway(config)
     for warning in gateway.warnings:
         note(f"warning: {warning}")
@@ -80,4 +84,4 @@ async def _serve(config: Config) -> None:
         note(f"engines: {', '.join(gateway.engine_names)}; store: {config['store']}")
 
     async with started(gateway):
-        await serve(gateway.app, config["host"], config["port"], on_listening)
+        return await serve(gateway.app, config["host"], config["port"], on_listening)

@@ -149,8 +149,9 @@ class Append(Struct, frozen=True, kw_only=True):
         conversation_id: Must exist.
         drafts: Events to number, in order; may be empty.
         ts: The stamp of all of them, Unix milliseconds.
-        turn: Row to insert or replace; its zero ``first_seq``/``last_seq`` become the first/last
-            seq of ``drafts`` (an existing ``first_seq`` is kept).
+        turn: Row to insert or replace. Its zero ``first_seq`` becomes the seq of ``turn.started``
+            in ``drafts``, else of the first of them; its zero ``last_seq`` that of the last (what
+            is stored of ``first_seq`` is kept).
         new_turn: Insert: an existing id or idempotency key of the conversation is refused.
         finished: Messages that became final, each with the index in ``drafts`` of the event that
             created it (None: a turn's, placed at the turn's ``first_seq``).

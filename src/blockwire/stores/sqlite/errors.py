@@ -42,6 +42,11 @@ _BY_PRIMARY: Final[Mapping[int, tuple[str, str, bool]]] = MappingProxyType(
         sqlite3.SQLITE_LOCKED: ("store_busy", "another program holds the store's file", True),
         sqlite3.SQLITE_CORRUPT: _DAMAGED,
         sqlite3.SQLITE_NOTADB: _DAMAGED,
+        sqlite3.SQLITE_CONSTRAINT: (
+            "store_conflict",
+            "the change contradicts what is stored: two messages at one place, or the like",
+            False,
+        ),
         sqlite3.SQLITE_TOOBIG: ("store_full", "the change is larger than a store can hold", False),
     }
 )

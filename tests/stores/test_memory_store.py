@@ -1,0 +1,23 @@
+"""MemoryStore keeps the contract of every store."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from blockwire.ports import Store
+from blockwire.stores import MemoryStore
+from blockwire.testing.store_contract import StoreContract
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    store = MemoryStore()
+    await store.open()
+    yield store
+    await store.aclose()
+
+
+class TestMemoryStore(StoreContract):
+    """Every test of the contract."""

@@ -1,0 +1,22 @@
+"""SqliteStore keeps the contract of every store."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from blockwire.ports import Store
+from blockwire.stores import SqliteStore
+from blockwire.testing.store_contract import StoreContract
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with SqliteStore(tmp_path / "store.sqlite3") as store:
+        yield store
+
+
+class TestSqliteStore(StoreContract):
+    """Every test of the contract."""

@@ -196,18 +196,18 @@ class World:
 
     async def wait_for_seq(self, conversation_id: str, seq: int) -> None:
         """Return when the log has got so far."""
+        head_seq = 0
         with anyio.fail_after(5):
-            while True:
+            while head_seq < seq:
                 page = await self.service.read_events(
                     conversation_id,
-                    after=seq - 1,
+                    after=head_seq,
                     view="owner",
-                    limit_bytes=1,
+                    limit_bytes=1_000_000,
                     wait_s=5,
                     tenant=None,
                 )
-                if page["items"]:
-                    return
+                head_seq = int(str(page["next_cursor"]))
 
 
 async def stream_of(*chunks: bytes) -> AsyncIterator[bytes]:

@@ -129,9 +129,9 @@ def _wait_or_go_on(draw: st.DrawFn, script: _Script) -> None:
         script.events.append(TurnResumed(script.turn_id))
     else:
         request: dict[str, Json] = {"id": "req_1", "kind": "question", "prompt": draw(texts())}
-        if script.open_types and draw(st.booleans()):
-            open_ids: st.SearchStrategy[str] = st.sampled_from(sorted(script.open_types))
-            request["block_id"] = draw(open_ids)
+        names_block = draw(st.booleans())
+        if names_block and script.open_types:
+            request["block_id"] = draw(st.sampled_from(sorted(script.open_types)))
         script.events.append(TurnSuspended(script.turn_id, request))
     script.is_suspended = not script.is_suspended
 

@@ -35,13 +35,14 @@ class Piece:
         chunk: The body as a chunk of HTTP/1.1, for transports.
         length_bytes: Of the body.
         end: The position behind it.
+        first_seq: Of the first entry that it stands for, withheld ones included.
         seq: The cursor behind it, withheld events included.
         ends_turn: Whether a turn ends in it.
     """
 
-    __slots__ = ("chunk", "end", "ends_turn", "length_bytes", "message", "seq")
+    __slots__ = ("chunk", "end", "ends_turn", "first_seq", "length_bytes", "message", "seq")
 
-    def __init__(self, body: bytes, end: int, seq: int, *, ends_turn: bool) -> None:
+    def __init__(self, body: bytes, end: int, *, first_seq: int, seq: int, ends_turn: bool) -> None:
         self.message: dict[str, Any] = {
             "type": "http.response.body",
             "body": body,
@@ -50,6 +51,7 @@ class Piece:
         self.chunk = b"%x\r\n%b\r\n" % (len(body), body)
         self.length_bytes = len(body)
         self.end = end
+        self.first_seq = first_seq
         self.seq = seq
         self.ends_turn = ends_turn
 
@@ -135,7 +137,7 @@ class Ring:
         frames: list[bytes] = []
         size_bytes = 0
         ends_turn = False
-        index = position - (self.end - len(self._entries))
+        start = index = position - (self.end - len(self._entries))
         for entry in self._entries[index:]:
             frame = entry.owner_frame if view == "owner" else entry.public_frame
             if frame is not None:
@@ -145,8 +147,13 @@ class Ring:
                 size_bytes += len(frame)
             ends_turn = ends_turn or entry.type in _TURN_ENDS
             index += 1
-        end = self.end - len(self._entries) + index
-        return Piece(b"".join(frames), end, self._seqs[index - 1], ends_turn=ends_turn)
+        return Piece(
+            b"".join(frames),
+            self.end - len(self._entries) + index,
+            first_seq=self._seqs[start],
+            seq=self._seqs[index - 1],
+            ends_turn=ends_turn,
+        )
 
     def _trim(self) -> None:
         excess = self._bytes - self._bytes_max

@@ -126,6 +126,12 @@ class SseReader:
             if piece is None or piece.length_bytes > PIECE_BYTES_MAX:
                 stream.become_busy()
                 return
+            if piece.first_seq <= self.cursor:
+                # Published after the log was read, which had it already.
+                position = ring.position_after(self.cursor)
+                assert position is not None, "an entry before the cursor is held"
+                self.position = position
+                continue
             self.position = piece.end
             self.cursor = piece.seq
             if piece.length_bytes:

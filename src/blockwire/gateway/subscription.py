@@ -60,7 +60,7 @@ def read_wish(conversation_id: str, after: str | None, last_event_id: str) -> Wi
     """Return what a request for one conversation asks for; ``Last-Event-ID`` beats ``after``."""
     if last_event_id:
         return Wish(conversation_id, read_cursor(last_event_id))
-    return Wish(conversation_id, _cursor_or_now(after or "0"))
+    return Wish(conversation_id, _cursor_or_now("0" if after is None else after))
 
 
 def read_wishes(conversations: str, last_event_id: str, *, count_max: int) -> list[Wish]:
@@ -80,10 +80,10 @@ def read_wishes(conversations: str, last_event_id: str, *, count_max: int) -> li
 def _read_list(text: str) -> dict[str, int | None]:
     cursors: dict[str, int | None] = {}
     for item in text.split(","):
-        name, _, cursor = item.partition(":")
+        name, colon, cursor = item.partition(":")
         if not name or name in cursors:
             raise RemoteProtocolError("invalid_parameter", "conversations are listed as a:10,b")
-        cursors[name] = _cursor_or_now(cursor or "0")
+        cursors[name] = _cursor_or_now(cursor if colon else "0")
     return cursors
 
 

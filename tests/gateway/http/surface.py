@@ -11,7 +11,16 @@ import anyio
 import anyio.abc
 import httpx
 
-from blockwire.content import BlockDelta, BlockStarted, StreamEvent, TurnEnded
+from blockwire.content import (
+    BlockCompleted,
+    BlockDelta,
+    BlockStarted,
+    StreamEvent,
+    TurnEnded,
+    TurnStarted,
+    encode_event,
+    event_type,
+)
 from blockwire.gateway.app import GatewayApp, create_app
 from blockwire.gateway.auth import Auth
 from blockwire.gateway.limits import HttpSettings
@@ -57,8 +66,6 @@ class Surface(NamedTuple):
 
 
 def draft(event: StreamEvent, *, is_private: bool = False) -> Draft:
-    from blockwire.content import encode_event, event_type
-
     data = encode_event(event)
     return Draft(event_type(event), data, None if is_private else data)
 
@@ -262,8 +269,6 @@ def body(value: Json) -> dict[str, Any]:
 
 def a_turn(*pieces: str, turn_id: str = "turn_1", ends: bool = True) -> Sequence[StreamEvent]:
     """Return the events of a turn that says ``pieces``."""
-    from blockwire.content import BlockCompleted, TurnStarted
-
     events: list[StreamEvent] = [
         TurnStarted(turn_id=turn_id, role="assistant", created_at=1),
         BlockStarted(turn_id, {"id": "b1", "type": "prose", "markdown": ""}),

@@ -35,6 +35,7 @@ from tests.engines.tools import (
     request,
     user,
 )
+from tests.suites import PROJECT
 
 pytestmark = pytest.mark.anyio
 
@@ -152,6 +153,7 @@ async def test_a_flood_is_stopped_at_the_size_cap() -> None:
     assert len(text_of(seen)) <= 1_000_000
 
 
+@pytest.mark.requirement("engines:command:backpressure")
 async def test_a_reader_that_waits_makes_the_program_wait() -> None:
     """The child holds at most what it may read ahead, and one read of the loop beyond it."""
     child = ChildProcess()
@@ -176,6 +178,7 @@ STATUSES: list[tuple[str, str, str]] = [
 ]
 
 
+@pytest.mark.requirement("engines:command:status")
 @pytest.mark.parametrize(("script", "code", "word"), STATUSES)
 async def test_the_exit_status_decides_and_the_text_is_kept(
     script: str, code: str, word: str
@@ -230,6 +233,7 @@ async def test_a_program_that_cannot_be_started_says_what_to_do(
     assert "/no/such" not in error["message"]
 
 
+@pytest.mark.requirement("engines:command:stderr")
 async def test_standard_error_goes_to_the_log_without_secrets_and_not_to_readers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -256,6 +260,7 @@ async def test_a_program_that_floods_standard_error_is_read_to_its_end() -> None
     assert text_of(seen) == "done\n"
 
 
+@pytest.mark.requirement("engines:command:stderr")
 def test_of_standard_error_the_last_whole_lines_are_kept() -> None:
     tail = StderrTail()
     tail.receive_data(b"secret-" * 20_000)
@@ -271,6 +276,7 @@ def test_one_endless_line_of_standard_error_is_left_out() -> None:
     assert tail.text == f"({STDERR_BYTES_MAX + 1} bytes left out)"
 
 
+@pytest.mark.requirement("engines:command:environment")
 async def test_a_program_sees_a_small_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOMEBODYS_TOKEN", "t0ken")
     monkeypatch.setenv("WANTED", "yes")
@@ -313,6 +319,7 @@ wait; {FOREVER}"""
 POLITE = f"{FOREVER} & echo $$ $!; wait"
 
 
+@pytest.mark.requirement("engines:command:group")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("script", [POLITE, STUBBORN], ids=["polite", "stubborn"])
 async def test_closing_ends_the_program_and_its_children(script: str) -> None:
@@ -327,6 +334,7 @@ async def test_closing_ends_the_program_and_its_children(script: str) -> None:
     assert not any(map(is_alive, pids))
 
 
+@pytest.mark.requirement("engines:command:group")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_cancelling_ends_the_program_and_its_children() -> None:
     pids: list[int] = []
@@ -345,6 +353,7 @@ async def test_cancelling_ends_the_program_and_its_children() -> None:
     assert not any(map(is_alive, pids))
 
 
+@pytest.mark.requirement("engines:command:group")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_the_deadline_ends_the_program_and_its_children() -> None:
     time = ManualTime()
@@ -374,6 +383,7 @@ async def test_letting_go_of_the_engine_ends_all_its_programs() -> None:
             await events.aclose()
 
 
+@pytest.mark.requirement("engines:command:group")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_what_a_finished_program_left_behind_is_ended_and_not_waited_for() -> None:
     seen = await answer(shell(f"{FOREVER} & echo $!"))
@@ -394,3 +404,29 @@ async def test_after_its_terminal_event_a_program_may_clean_up(tmp_path: Path) -
 
 async def test_stopping_a_child_that_never_started_is_harmless() -> None:
     await ChildProcess().stop(patience_s=0, kill_grace_s=0)
+
+
+# The agents of the documentation --------------------------------------------------------------
+
+EXAMPLES = PROJECT / "docs" / "examples"
+
+
+async def test_the_shell_script_of_the_guide_answers() -> None:
+    runner = engine("sh", str(EXAMPLES / "_echo_agent.sh"))
+
+    seen = await answer(runner, messages=[user("Hello there?")])
+
+    assert text_of(seen).startswith("You asked: **Hello there?**\n\nThat is a good")
+    assert fold(seen)["status"] == "completed"
+
+
+async def test_the_program_of_the_guide_thinks_calls_a_tool_and_answers() -> None:
+    runner = engine(sys.executable, str(EXAMPLES / "_event_agent.py"))
+
+    seen = await answer(runner, messages=[user("How many words?")])
+
+    reasoning, tool, prose = fold(seen)["content"]
+    assert reasoning["type"] == "reasoning"
+    assert (tool["status"], tool["output"]) == ("completed", 3)
+    assert prose["markdown"] == "That was **3** words."
+    assert fold(seen)["status"] == "completed"

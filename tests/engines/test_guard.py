@@ -74,6 +74,7 @@ async def test_a_well_behaved_stream_passes_unchanged() -> None:
     assert await collect(guarded(stream(events))) == events
 
 
+@pytest.mark.requirement("engines:guard:settled")
 async def test_open_blocks_are_settled_before_the_end() -> None:
     seen = await collect(guarded(stream([prose(), delta("Hi"), tool(), COMPLETED])))
 
@@ -121,6 +122,7 @@ BROKEN: list[tuple[str, list[Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("engines:guard:refused")
 @pytest.mark.parametrize("events", [row[1] for row in BROKEN], ids=[row[0] for row in BROKEN])
 async def test_an_event_that_is_not_allowed_ends_the_turn(events: list[Any]) -> None:
     seen = await collect(guarded(stream([prose("kept"), delta("kept", "kept"), *events])))
@@ -133,6 +135,7 @@ async def test_an_event_that_is_not_allowed_ends_the_turn(events: list[Any]) -> 
     assert seen[-1] is ends(seen)[0]
 
 
+@pytest.mark.requirement("engines:guard:after-the-end")
 async def test_what_comes_after_the_end_is_ignored() -> None:
     reached: list[str] = []
 
@@ -165,6 +168,7 @@ async def test_numbers_that_only_the_gateway_gives_are_taken_off() -> None:
     assert seen[1] == delta("x")
 
 
+@pytest.mark.requirement("engines:guard:truncated")
 async def test_a_stream_that_stops_without_an_end_is_truncated() -> None:
     seen = await collect(guarded(stream([prose(), delta("Hel")])))
 
@@ -222,6 +226,7 @@ async def test_a_code_that_is_none_becomes_engine_failed() -> None:
     assert last_error(await collect(guarded(raising(error))))["code"] == "engine_failed"
 
 
+@pytest.mark.requirement("engines:guard:no-exception-text")
 @pytest.mark.parametrize(
     "error", [RuntimeError("secret-1"), BaseExceptionGroup("g", [KeyError("secret-1")])]
 )
@@ -240,6 +245,7 @@ async def test_the_text_of_any_other_exception_stays_in_the_log_without_secrets(
     assert "secret-1" not in caplog.text
 
 
+@pytest.mark.requirement("engines:guard:redacted")
 async def test_diagnostics_are_redacted_and_answers_are_not() -> None:
     events = [
         error_block(message="key k-123"),
@@ -267,6 +273,7 @@ async def test_diagnostics_are_redacted_and_answers_are_not() -> None:
     assert content[4]["markdown"] == "k-123"
 
 
+@pytest.mark.requirement("engines:guard:limits")
 async def test_an_answer_beyond_the_size_cap_keeps_what_fits() -> None:
     events = [prose(), delta("12345"), delta("é" * 50), COMPLETED]
 
@@ -327,6 +334,7 @@ async def play_until(
     return seen
 
 
+@pytest.mark.requirement("engines:guard:limits")
 async def test_a_silent_engine_is_stopped_at_the_idle_deadline() -> None:
     engine = Silent(prose(), delta("Hel"))
 
@@ -338,6 +346,7 @@ async def test_a_silent_engine_is_stopped_at_the_idle_deadline() -> None:
     assert engine.was_stopped
 
 
+@pytest.mark.requirement("engines:guard:limits")
 async def test_a_turn_is_stopped_at_its_deadline() -> None:
     engine = Silent(prose())
 
@@ -361,6 +370,7 @@ async def test_an_engine_that_never_waits_cannot_talk_past_the_deadline() -> Non
     assert last_error(seen)["code"] == "turn_deadline_exceeded"
 
 
+@pytest.mark.requirement("engines:guard:suspended")
 async def test_a_turn_that_waits_for_a_person_has_all_the_time() -> None:
     engine = Silent(TurnSuspended(TURN, {"id": "r", "kind": "approval", "prompt": "Go on?"}))
     time = ManualTime()
@@ -384,6 +394,7 @@ async def test_a_turn_that_waits_for_a_person_has_all_the_time() -> None:
     ]
 
 
+@pytest.mark.requirement("engines:guard:stop")
 async def test_cancelling_the_reader_stops_the_engine() -> None:
     engine = Silent(prose())
     with anyio.fail_after(5):
@@ -395,6 +406,7 @@ async def test_cancelling_the_reader_stops_the_engine() -> None:
     assert engine.was_stopped
 
 
+@pytest.mark.requirement("engines:guard:stop")
 async def test_closing_the_guard_stops_the_engine() -> None:
     engine = Silent(prose(), prose("b2"))
     events = guarded(engine.run())
@@ -474,6 +486,7 @@ OUTCOMES = st.sampled_from(
 )
 
 
+@pytest.mark.requirement("engines:guard:valid")
 @given(events=st.lists(EVENTS), outcome=OUTCOMES)
 def test_any_stream_folds_to_a_finished_message(
     events: list[Any], outcome: Exception | None

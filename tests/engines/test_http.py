@@ -166,6 +166,7 @@ REFUSED: list[tuple[int, bytes, str, bool]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("engines:http:retry")
 @pytest.mark.parametrize(("status", "body", "code", "retryable"), REFUSED)
 async def test_a_refusal_has_a_code_and_is_repeated_only_where_that_may_help(
     status: int, body: bytes, code: str, retryable: bool
@@ -178,6 +179,7 @@ async def test_a_refusal_has_a_code_and_is_repeated_only_where_that_may_help(
     assert len(server.requests) == (3 if retryable else 1)
 
 
+@pytest.mark.requirement("engines:http:redacted")
 async def test_what_a_provider_says_is_redacted_and_cut() -> None:
     body = b'{"error": {"message": "key-1 is wrong ' + b"x" * 5000 + b'"}}'
 
@@ -197,6 +199,7 @@ async def test_an_error_without_an_end_is_not_read_for_ever() -> None:
     assert last_error(seen)["code"] == "provider_rejected_request"
 
 
+@pytest.mark.requirement("engines:http:redirect")
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_a_redirect_is_never_followed(status: int) -> None:
     async with provider_server(GOOD) as other:
@@ -244,6 +247,7 @@ RETRY_AFTER: list[tuple[dict[str, str], list[float], float | None]] = [
 ]
 
 
+@pytest.mark.requirement("engines:http:retry")
 @pytest.mark.parametrize(("headers", "slept", "told"), RETRY_AFTER)
 async def test_a_provider_that_says_when_to_come_back_is_heard(
     headers: dict[str, str], slept: list[float], told: float | None
@@ -264,6 +268,7 @@ async def test_an_error_inside_the_stream_before_anything_is_seen_is_tried_again
     assert len(server.requests) == 2
 
 
+@pytest.mark.requirement("engines:http:no-late-retry")
 async def test_an_error_after_the_first_visible_block_is_never_tried_again() -> None:
     seen, server, _ = await answer(Reply(steps=[said("Hel"), OVERLOADED]), GOOD)
 
@@ -273,6 +278,7 @@ async def test_an_error_after_the_first_visible_block_is_never_tried_again() -> 
     assert len(server.requests) == 1
 
 
+@pytest.mark.requirement("engines:http:cut", "engines:http:no-late-retry")
 @pytest.mark.parametrize("ending", [[], [CUT]], ids=["clean", "reset"])
 async def test_an_answer_that_is_cut_keeps_its_text(ending: list[Any]) -> None:
     reply = Reply(steps=[said("Hel"), *ending], framing="close")

@@ -51,6 +51,7 @@ TEXTS: list[tuple[str, bytes, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("engines:command:format", "engines:command:text")
 @pytest.mark.parametrize(("data", "text"), [row[1:] for row in TEXTS], ids=[r[0] for r in TEXTS])
 def test_text_becomes_one_prose_block(data: bytes, text: str) -> None:
     events = read_both_ways(data)
@@ -60,6 +61,7 @@ def test_text_becomes_one_prose_block(data: bytes, text: str) -> None:
     assert "".join(event["text"] for event in events[1:-1]) == text
 
 
+@pytest.mark.requirement("engines:command:format")
 def test_an_event_line_is_text_where_text_is_configured() -> None:
     data = lines({"type": "turn.completed"})
 
@@ -125,6 +127,7 @@ BAD_LINES: list[tuple[str, bytes]] = [
 ]
 
 
+@pytest.mark.requirement("engines:command:bad-line")
 @pytest.mark.parametrize("bad", [row[1] for row in BAD_LINES], ids=[row[0] for row in BAD_LINES])
 def test_a_bad_line_is_named_after_the_good_ones_were_read(bad: bytes) -> None:
     good = b'{"type": "content.block.started", "block": {"type": "prose"}}\n\n'
@@ -139,6 +142,7 @@ def test_a_bad_line_is_named_after_the_good_ones_were_read(bad: bytes) -> None:
     assert len(seen) <= 1
 
 
+@pytest.mark.requirement("engines:command:line-cap")
 @pytest.mark.parametrize("ends_with", [b"", b"\n"])
 def test_a_line_beyond_the_bound_is_refused_and_not_kept(ends_with: bytes) -> None:
     reader = EventLines(TURN, new_id=CountingIds().new_id)

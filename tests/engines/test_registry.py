@@ -12,7 +12,6 @@ from typing import Any
 import anyio
 import pytest
 
-from blockwire.content import ConversationState
 from blockwire.engines import (
     SETTINGS,
     CommandEngine,
@@ -24,14 +23,13 @@ from blockwire.engines import (
     make_engine,
 )
 from blockwire.engines.http import HttpEngine
+from blockwire.engines.options import OPTIONS
 from blockwire.errors import LocalProtocolError
 from blockwire.ports import Engine
+from tests.engines.settings_page import MARKED, OPTIONS_PREFIX, PAGE, rendered
 from tests.engines.tools import CountingIds, ManualTime, collect, fold, guarded, request
-from tests.suites import PROJECT
 
 pytestmark = pytest.mark.anyio
-
-PAGE = PROJECT / "docs" / "reference" / "engines.md"
 
 
 def table(toml: str) -> dict[str, Any]:
@@ -103,6 +101,7 @@ WRONG: list[tuple[str, str, str]] = [
 ]
 
 
+@pytest.mark.requirement("engines:config:unknown")
 @pytest.mark.parametrize(("toml", "key", "word"), WRONG)
 def test_a_wrong_setting_is_named_with_what_is_right(toml: str, key: str, word: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
@@ -234,7 +233,6 @@ async def test_a_demo_recording_from_a_table_plays() -> None:
     seen = await collect(guarded(engine.run(request())))
 
     assert fold(seen)["status"] == "completed"
-    assert isinstance(ConversationState(), ConversationState)
     await engine.aclose()
 
 
@@ -257,14 +255,14 @@ async def test_engines_are_let_go_of_without_having_run() -> None:
 # The page ----------------------------------------------------------------------------------------
 
 
-def test_the_reference_names_every_setting_of_every_kind() -> None:
+def test_the_tables_of_the_reference_are_those_of_the_code() -> None:
     page = PAGE.read_text(encoding="utf-8")
 
-    missing = [
-        f"{kind}.{name}"
-        for kind, settings in SETTINGS.items()
-        for name in settings
-        if f"`{name}`" not in page
-    ]
+    assert rendered(page) == page, "run `python -m tests.engines.settings_page`"
 
-    assert missing == []
+
+def test_the_reference_has_a_table_for_every_kind_and_api() -> None:
+    names = {match[2] for match in MARKED.finditer(PAGE.read_text(encoding="utf-8"))}
+
+    options = {f"{OPTIONS_PREFIX}{api}" for api in OPTIONS}
+    assert names == {"common", *options, *(kind for kind in SETTINGS if kind != "external")}

@@ -1,4 +1,4 @@
-"""The request: its schema, its JSON, and what is left out of one that is too large."""
+"""The request: its schema and its JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from blockwire.engines import encode_request, engine_request_schema, fit_request
+from blockwire.engines import encode_request, engine_request_schema
 from blockwire.jsontext import decode_json
 from tests.engines.tools import assistant, request, user
 
@@ -21,34 +21,13 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("bytes_max", "ids", "dropped"),
-    [
-        (10_000, ["msg_s", "msg_1", "turn_1", "msg_2", "turn_2", "msg_3"], 0),
-        (700, ["msg_s", "msg_2", "turn_2", "msg_3"], 1),
-        (400, ["msg_s", "msg_3"], 2),
-        (1, ["msg_s", "msg_3"], 2),
-    ],
-)
-def test_the_oldest_turns_go_first_and_never_in_part(
-    bytes_max: int, ids: list[str], dropped: int
-) -> None:
-    messages, count = fit_request(LONG, bytes_max)
-
-    assert [message["id"] for message in messages] == ids
-    assert count == dropped
-
-
-def test_nothing_fits_into_nothing() -> None:
-    assert fit_request([], 0) == ([], 0)
-
-
 def valid(value: Any) -> bool:
     schema = engine_request_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
+@pytest.mark.requirement("engines:request:schema")
 @pytest.mark.parametrize(
     "members",
     [

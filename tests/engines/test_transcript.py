@@ -75,6 +75,7 @@ def test_blocks_of_a_question_become_text(block: dict[str, Any], texts: list[str
     assert [part.text for step in told for part in step.parts if isinstance(part, Said)] == texts
 
 
+@pytest.mark.requirement("engines:transcript:reasoning")
 @pytest.mark.parametrize("api", list(BODIES))
 def test_reasoning_is_never_told_as_something_that_was_said(api: HttpApi) -> None:
     """V04: what one provider thought was sent to another as the assistant's own words."""
@@ -92,6 +93,7 @@ def test_reasoning_is_never_told_as_something_that_was_said(api: HttpApi) -> Non
     assert "answer" in str(body)
 
 
+@pytest.mark.requirement("engines:transcript:provider-data")
 def test_signed_reasoning_goes_back_to_its_own_provider_only() -> None:
     block = reasoning("hm", provider="anthropic", signature="sig")
 
@@ -101,6 +103,7 @@ def test_signed_reasoning_goes_back_to_its_own_provider_only() -> None:
     assert [type(part) for part in other.parts] == [Said]
 
 
+@pytest.mark.requirement("engines:transcript:provider-data")
 @pytest.mark.parametrize(
     ("of_message", "asked", "is_sent"),
     [
@@ -154,6 +157,7 @@ RESULTS: list[tuple[dict[str, Any], str, bool]] = [
 ]
 
 
+@pytest.mark.requirement("engines:transcript:results")
 @pytest.mark.parametrize(("members", "text", "is_error"), RESULTS)
 def test_every_call_has_a_result(members: dict[str, Any], text: str, is_error: bool) -> None:
     block = tool(**members)
@@ -165,6 +169,7 @@ def test_every_call_has_a_result(members: dict[str, Any], text: str, is_error: b
     assert (call.result, call.is_error) == (text, is_error)
 
 
+@pytest.mark.requirement("engines:transcript:arguments")
 def test_arguments_go_back_exactly_as_they_were_written() -> None:
     (call,) = steps(assistant(tool(input={"file_path": 1}, input_json='{"filePath": 1.0 }')))[
         0
@@ -187,6 +192,7 @@ def test_arguments_without_a_source_are_written_anew(
     assert isinstance(call.input, dict)
 
 
+@pytest.mark.requirement("engines:transcript:results")
 def test_a_call_whose_arguments_were_cut_was_never_made() -> None:
     assert steps(assistant(tool(input_json='{"a": '), prose("sorry"))) == [
         Step("assistant", [Said("sorry")])
@@ -561,6 +567,7 @@ WRONG: dict[str, Any] = {
 EACH = [(api, name) for api, options in OPTIONS.items() for name in options]
 
 
+@pytest.mark.requirement("engines:options:listed")
 @pytest.mark.parametrize(("api", "name"), EACH)
 def test_every_option_has_its_place_and_its_type(api: HttpApi, name: str) -> None:
     option = OPTIONS[api][name]
@@ -577,6 +584,7 @@ def test_every_option_has_its_place_and_its_type(api: HttpApi, name: str) -> Non
     assert name in caught.value.detail
 
 
+@pytest.mark.requirement("engines:options:listed")
 def test_an_option_that_is_not_known_is_refused_with_those_that_are() -> None:
     with pytest.raises(EngineError) as caught:
         body("anthropic", {"temprature": 1})

@@ -13,7 +13,7 @@ from blockwire.engines.guard import guard
 from blockwire.engines.keeper import TurnKeeper, TurnLimits, cancelled_events
 from blockwire.engines.registry import engine_provider, engine_secrets, make_engine
 from blockwire.engines.replay import ReplayEngine, ReplaySettings, load_recordings
-from blockwire.engines.request import encode_request, engine_request_schema, fit_request
+from blockwire.engines.request import encode_request, engine_request_schema
 from blockwire.engines.settings import SETTINGS, EngineConfig, EngineKind, Setting, check_config
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "engine_provider",
     "engine_request_schema",
     "engine_secrets",
-    "fit_request",
     "guard",
     "load_recordings",
     "make_engine",

@@ -1,23 +1,20 @@
-"""A turn's request as JSON: its schema, its encoding, and what is left out when it is too large.
+"""A turn's request as JSON: its schema and its encoding.
 
 Spec: docs/spec/gateway/engines.md, "The request".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from blockwire.content import ROLES, Message
+from blockwire.content import ROLES
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import EngineRequest
 
-__all__ = ["LEFT_OUT_CODE", "encode_request", "engine_request_schema", "fit_request"]
+__all__ = ["encode_request", "engine_request_schema"]
 
 PROTOCOL: Final = 1
 SCHEMA_ID: Final = "/schemas/engine-request.json"
-LEFT_OUT_CODE: Final = "history_cut"
-"""Code of the notice that tells a reader that older turns were left out."""
 
 
 def encode_request(request: EngineRequest) -> bytes:
@@ -39,50 +36,6 @@ def encode_request(request: EngineRequest) -> bytes:
     members["options"] = request.options
     members["messages"] = [*request.messages]
     return encode_json(members) + b"\n"
-
-
-def fit_request(messages: Sequence[Message], bytes_max: int) -> tuple[list[Message], int]:
-    """Return the newest whole turns that fit, oldest first, and how many were left out.
-
-    A turn is a user's message and everything up to the next one; what stands before the first
-    user's message counts as a turn of its own. The newest turn always stays, and so does every
-    message of role ``system`` or ``developer``.
-
-    Args:
-        messages: Oldest first.
-        bytes_max: UTF-8 bytes of their JSON.
-    """
-    turns = _split_turns(messages)
-    sizes = [_size_bytes(turn, instructions=False) for turn in turns]
-    left_bytes = bytes_max - _size_bytes(messages, instructions=True)
-    first = len(turns)
-    while first > 0 and (first == len(turns) or sizes[first - 1] <= left_bytes):
-        first -= 1
-        left_bytes -= sizes[first]
-    older = [message for turn in turns[:first] for message in turn if _is_instruction(message)]
-    dropped = sum(not all(map(_is_instruction, turn)) for turn in turns[:first])
-    return older + [message for turn in turns[first:] for message in turn], dropped
-
-
-def _size_bytes(messages: Sequence[Message], *, instructions: bool) -> int:
-    return sum(
-        len(encode_json(message))
-        for message in messages
-        if _is_instruction(message) is instructions
-    )
-
-
-def _is_instruction(message: Message) -> bool:
-    return message["role"] in {"system", "developer"}
-
-
-def _split_turns(messages: Sequence[Message]) -> list[list[Message]]:
-    turns: list[list[Message]] = []
-    for message in messages:
-        if not turns or message["role"] == "user":
-            turns.append([])
-        turns[-1].append(message)
-    return turns
 
 
 def engine_request_schema() -> dict[str, Json]:

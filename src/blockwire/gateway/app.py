@@ -195,7 +195,9 @@ class GatewayApp:
         methods, parameters = self._match(path)
         operation = methods.get("GET" if method == "HEAD" else method)
         if operation is None:
-            raise MethodError(methods)
+            if method == "OPTIONS":
+                return _options(_allowed(methods)), parameters
+            raise MethodError(_allowed(methods))
         return operation, parameters
 
     def _match(self, path: str) -> tuple[Mapping[str, Operation], Mapping[str, str]]:
@@ -216,10 +218,26 @@ class MethodError(RemoteProtocolError):
         allowed: Value of ``Allow``.
     """
 
-    def __init__(self, methods: Mapping[str, Operation]) -> None:
-        names = [*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"]
-        self.allowed = ", ".join(names)
-        super().__init__("method_not_allowed", f"this route takes {self.allowed}")
+    def __init__(self, allowed: str) -> None:
+        self.allowed = allowed
+        super().__init__("method_not_allowed", f"this route takes {allowed}")
+
+
+def _allowed(methods: Mapping[str, Operation]) -> str:
+    return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])
+
+
+def _options(allowed: str) -> Operation:
+    """Return what answers OPTIONS on any route: its methods, and to no page of another site."""
+
+    async def answer(call: Call) -> Answer:
+        del call
+        return Answer(status=204, headers=(("allow", allowed),))
+
+    return Operation(
+        method="OPTIONS", path="", id="options", summary="", handler=answer, scope=None, tag="",
+        responses={},
+    )  # fmt: skip
 
 
 def _refusal(error: BlockwireError) -> Answer:

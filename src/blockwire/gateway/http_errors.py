@@ -24,7 +24,8 @@ __all__ = ["STATUS_BY_CODE", "error_body", "internal_error", "retry_after_s", "s
 
 STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
     {
-        # 400 is what a refusal gets that is not listed: the request is wrong in itself.
+        # 400 is also what a refusal gets that is not listed: the request is wrong in itself.
+        "invalid_cursor": 400,
         "unauthorized": 401,
         "insufficient_scope": 403,
         "host_refused": 403,

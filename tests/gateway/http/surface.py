@@ -89,7 +89,7 @@ async def surface(
             world.service, settings, auth if auth is not None else Auth(), clock=clock, http=http
         )
         app.start()
-        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
             try:
                 yield Surface(world, app, client, clock)
@@ -109,7 +109,15 @@ class Peer:
         done: The application is done with the request.
     """
 
-    def __init__(self, app: GatewayApp, url: str, headers: Mapping[str, str], method: str) -> None:
+    def __init__(
+        self,
+        app: GatewayApp,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        method: str,
+        sends_all: bool,
+    ) -> None:
         parts = urlsplit(url)
         self._app = app
         self._scope = {
@@ -135,7 +143,7 @@ class Peer:
         self._news = anyio.Event()
         self._room = anyio.Event()
         self._room.set()
-        self._was_requested = False
+        self._was_requested = not sends_all
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         task_status.started()
@@ -246,9 +254,11 @@ async def peers(app: GatewayApp) -> AsyncIterator[Callable[..., Any]]:
     connected: list[Peer] = []
     async with anyio.create_task_group() as group:
 
-        async def connect(url: str, method: str = "GET", **headers: str) -> Peer:
+        async def connect(
+            url: str, method: str = "GET", *, sends_all: bool = True, **headers: str
+        ) -> Peer:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
-            peer = Peer(app, url, named, method)
+            peer = Peer(app, url, named, method=method, sends_all=sends_all)
             connected.append(peer)
             await group.start(peer.run)
             return peer

@@ -122,7 +122,7 @@ async def test_one_event_larger_than_everything_goes_through_whole() -> None:
 
         for size in (65_537, 1_048_577, 8_000_000):
             await s.log("conv_a", delta("x" * size))
-            await live.until(lambda size=size: len(live.values[-1].get("text", "")) == size)  # type: ignore[misc]
+            await live.until(lambda size=size: len(live.values[-1].get("text", "")) == size)
         late = await connect(EVENTS)
         await late.until_count(6)
 

@@ -18,7 +18,7 @@ _MESSAGES: Final = "/v1/conversations/{conversation_id}/messages"
 
 
 async def list_messages(call: Call) -> Answer:
-    """Answer with a page of messages, the newest first or, after a cursor, the oldest first."""
+    """Answer with a page of messages in their order: the newest, or those around a cursor."""
     if "before" in call.query and "after" in call.query:
         raise RemoteProtocolError("invalid_parameter", "either before or after")
     bytes_max = call.surface.settings.page_bytes_max
@@ -46,19 +46,19 @@ MESSAGE_OPERATIONS: Final = (
         method="GET",
         path=_MESSAGES,
         id="list_messages",
-        summary="List messages by pages.",
+        summary="List messages by pages, in their order; the newest page without a cursor.",
         handler=list_messages,
         scope="read",
         tag="messages",
         parameters=(
             Parameter(
                 name="before",
-                description="Messages before this cursor, newest first.",
+                description="The newest messages before this cursor.",
                 schema={"type": "string"},
             ),
             Parameter(
                 name="after",
-                description="Messages after this cursor, oldest first; 0 is the start.",
+                description="The oldest messages after this cursor; 0 is the start.",
                 schema={"type": "string"},
             ),
             LIMIT,

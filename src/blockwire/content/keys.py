@@ -38,7 +38,7 @@ SOURCE_MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-_SEPARATORS: Final = re.compile(r"[-. ]")
+_SEPARATORS: Final = re.compile(r"[-. \t]")
 _LOWER_UPPER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LAST_CAPITAL_OF_RUN: Final = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])")
 

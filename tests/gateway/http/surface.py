@@ -117,6 +117,7 @@ class Peer:
         *,
         method: str,
         sends_all: bool,
+        uploads: bool,
     ) -> None:
         parts = urlsplit(url)
         self._app = app
@@ -144,16 +145,28 @@ class Peer:
         self._room = anyio.Event()
         self._room.set()
         self._was_requested = not sends_all
+        send, receive = anyio.create_memory_object_stream[tuple[bytes, bool]](0)
+        self._upload_to, self._upload_from = send, receive
+        self._is_uploading = uploads
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         task_status.started()
         try:
             await self._app(self._scope, self._receive, self._send)
         finally:
+            self._upload_to.close()
+            self._upload_from.close()
             self.done.set()
             self._news.set()
 
+    async def upload(self, data: bytes, *, more: bool = True) -> None:
+        """Return when the application has taken ``data``."""
+        with anyio.fail_after(5):
+            await self._upload_to.send((data, more))
+
     async def _receive(self) -> dict[str, Any]:
+        if self._is_uploading and not self._gone.is_set():
+            return await self._receive_upload()
         if not self._was_requested:
             self._was_requested = True
             return {"type": "http.request", "body": b"", "more_body": False}
@@ -161,6 +174,16 @@ class Peer:
             for event in (self._gone, self.ended):
                 group.start_soon(self._cancel_after, event, group.cancel_scope)
         return {"type": "http.disconnect"}
+
+    async def _receive_upload(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"type": "http.disconnect"}
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._cancel_after, self._gone, group.cancel_scope)
+            data, self._is_uploading = await self._upload_from.receive()
+            self._was_requested = True
+            message = {"type": "http.request", "body": data, "more_body": self._is_uploading}
+            group.cancel_scope.cancel()
+        return message
 
     @staticmethod
     async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
@@ -255,10 +278,15 @@ async def peers(app: GatewayApp) -> AsyncIterator[Callable[..., Any]]:
     async with anyio.create_task_group() as group:
 
         async def connect(
-            url: str, method: str = "GET", *, sends_all: bool = True, **headers: str
+            url: str,
+            method: str = "GET",
+            *,
+            sends_all: bool = True,
+            uploads: bool = False,
+            **headers: str,
         ) -> Peer:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
-            peer = Peer(app, url, named, method=method, sends_all=sends_all)
+            peer = Peer(app, url, named, method=method, sends_all=sends_all, uploads=uploads)
             connected.append(peer)
             await group.start(peer.run)
             return peer

@@ -1,0 +1,159 @@
+"""The document against the running application: neither says anything that the other does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jsonschema
+import pytest
+
+from blockwire.gateway.openapi import openapi_document, schema_document, wire_schemas
+from blockwire.gateway.routes import OPERATIONS
+from blockwire.jsontext import decode_json, encode_json
+from tests.gateway.http.surface import Surface, json_of, peers, surface
+
+pytestmark = pytest.mark.anyio
+
+DOCUMENT: Final[Any] = openapi_document(OPERATIONS, wire_schemas({}))
+REFERENCE: Final = "#/components/schemas/"
+
+METHODS: Final = ("get", "post", "patch", "delete")
+ROWS: Final = [
+    (path, method)
+    for path, item in DOCUMENT["paths"].items()
+    for method in METHODS
+    if method in item
+]
+
+BODIES: Final[Mapping[str, bytes]] = {
+    "create_conversation": b'{"title":"T","tags":["a"],"metadata":{"k":1}}',
+    "update_conversation": b'{"title":null}',
+    "submit_turn": b'{"content":[{"type":"prose","markdown":"?"}],"if_last_turn":"turn_0003"}',
+    "resume_turn": b'{"request_id":"r","answer":null}',
+    "append_message": b'{"role":"user","content":"x"}',
+    "post_events": b'{"type":"x.y","producer_seq":1}\n',
+}
+"""Bodies by operation; each is valid by its own schema."""
+
+
+def check(value: Any, name: str) -> None:
+    """Check ``value`` against a schema of the document, references resolved in it."""
+    schema = {"$ref": REFERENCE + name, "components": DOCUMENT["components"]}
+    jsonschema.Draft202012Validator(schema).validate(value)
+
+
+async def filled(s: Surface) -> dict[str, str]:
+    """Fill a gateway; return the parameters of paths that exist."""
+    conversation_id = await s.world.conversation()
+    turn = await s.world.ask(conversation_id)
+    return {"conversation_id": conversation_id, "turn_id": turn["id"], "name": "turn.json"}
+
+
+def test_the_document_is_made_of_valid_schemas() -> None:
+    for schema in DOCUMENT["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    assert DOCUMENT["openapi"] == "3.1.0"
+    ids = [DOCUMENT["paths"][path][method]["operationId"] for path, method in ROWS]
+    assert len(set(ids)) == len(ids) == len(OPERATIONS)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    text = encode_json(DOCUMENT).decode()
+
+    names = {part.split('"')[0] for part in text.split(REFERENCE)[1:]}
+
+    assert names <= DOCUMENT["components"]["schemas"].keys()
+
+
+async def test_the_running_gateway_serves_this_document() -> None:
+    async with surface() as s:
+        assert json_of(await s.client.get("/openapi.json")) == DOCUMENT
+
+
+@pytest.mark.parametrize(("path", "method"), ROWS)
+async def test_every_route_of_the_document_answers_as_it_says(path: str, method: str) -> None:
+    operation = DOCUMENT["paths"][path][method]
+    async with surface() as s, peers(s.app) as connect:
+        url = path.format(**await filled(s))
+        media_type = next(iter(operation.get("requestBody", {}).get("content", {})), None)
+        if operation["operationId"] == "read_many_events":
+            url += "?conversations=conv_0001&until=idle"
+        if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
+            peer = await connect(url + ("" if "?" in url else "?until=idle"))
+            await peer.until_ended()
+            assert peer.headers["content-type"] == "text/event-stream"
+            for value in peer.values[1:]:
+                check(value, "event")
+            return
+        headers = {} if media_type is None else {"content-type": media_type}
+        content = BODIES.get(operation["operationId"])
+
+        response = await s.client.request(method, url, content=content, headers=headers)
+
+        described = operation["responses"][str(response.status_code)]
+        content_types = described.get("content", {})
+        if not content_types:
+            assert response.content == b""
+            return
+        answered = response.headers["content-type"].partition(";")[0]
+        schema = content_types[answered].get("schema")
+        if schema is not None:
+            check(json_of(response), schema["$ref"].removeprefix(REFERENCE))
+
+
+@pytest.mark.parametrize(("path", "method"), ROWS)
+async def test_every_route_refuses_unknown_parameters_in_the_shape_of_an_error(
+    path: str, method: str
+) -> None:
+    async with surface() as s:
+        url = path.format(**await filled(s))
+
+        response = await s.client.request(method, url + "?no_such_parameter=1")
+
+        error = json_of(response)
+        check(error, "error")
+        described = DOCUMENT["paths"][path][method]["responses"]["400"]
+        assert error["error"]["code"] in described["x-codes"]
+
+
+@pytest.mark.parametrize(("path", "method"), ROWS)
+async def test_bodies_of_requests_fit_their_schemas(path: str, method: str) -> None:
+    operation = DOCUMENT["paths"][path][method]
+    content = operation.get("requestBody", {}).get("content", {})
+    if not content:
+        assert operation["operationId"] not in BODIES
+        return
+    schema = next(iter(content.values()))["schema"]["$ref"].removeprefix(REFERENCE)
+
+    check(decode_json(BODIES[operation["operationId"]]), schema)
+
+
+async def test_pages_of_events_fit_their_schema_too() -> None:
+    async with surface() as s:
+        conversation_id = (await filled(s))["conversation_id"]
+        url = f"/v1/conversations/{conversation_id}/events"
+
+        response = await s.client.get(url, headers={"accept": "application/json"})
+
+        check(json_of(response), "event_page")
+
+
+@pytest.mark.parametrize("name", sorted(wire_schemas({})))
+async def test_every_schema_is_published_whole(name: str) -> None:
+    async with surface() as s:
+        response = await s.client.get(f"/schemas/{name}.json")
+
+        document = json_of(response)
+        assert response.headers["content-type"] == "application/schema+json"
+        jsonschema.Draft202012Validator.check_schema(document)
+        assert REFERENCE not in response.text
+        for reference in response.text.split('"$ref":"')[1:]:
+            assert reference.split('"')[0].removeprefix("#/$defs/") in document["$defs"]
+
+
+def test_schemas_from_elsewhere_are_published_with_their_own_definitions() -> None:
+    given: Any = {"$defs": {"x": {"type": "string"}}, "$ref": "#/$defs/x"}
+
+    assert wire_schemas({"mine": given})["mine"] == given
+    assert schema_document("mine", {"mine": given})["$defs"] == given["$defs"]

@@ -33,7 +33,6 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "not_found": 404,
         "conversation_not_found": 404,
         "turn_not_found": 404,
-        "message_not_found": 404,
         "method_not_allowed": 405,
         "not_acceptable": 406,
         # The state does not allow it; another state might.

@@ -3,8 +3,8 @@
 Spec: docs/spec/rendering/markdown.md.
 
 Top-level blocks are final as soon as another begins, so only the open tail is parsed again, and
-only when a line is complete. Within the tail, four kinds are shown before they end: the lines of a
-code fence, all but the last item of a list, and the decided words of a paragraph. Everything
+only when a line is complete. Within the tail, three kinds are shown before they end: the lines of
+a code fence, all but the last item of a list, and the decided words of a paragraph. Everything
 else (tables, quotes) appears when it is complete. Whatever was given out is a prefix of the rows
 of the whole text.
 """
@@ -18,14 +18,15 @@ from blockwire.render.inline import inline_lines, stable_source
 from blockwire.render.layout import wrap_spans
 from blockwire.render.markdown import (
     BLANK,
+    TOP,
     Node,
-    Place,
     code_label,
     code_row,
     fence_language,
     gap_between,
     item_rows,
     last_line,
+    line_range,
     node_rows,
     parse_blocks,
 )
@@ -37,12 +38,17 @@ __all__ = ["MarkdownStream", "NewRows", "normalise_markdown"]
 PARAGRAPH_LIVE_CHARS_MAX: Final = 8192
 """Longest paragraph that is shown word by word; a longer one waits for its end."""
 
+TAIL_PARSED_CHARS_MAX: Final = 4096
+"""Longest open tail that is parsed whenever a blank line or a fence might have ended a block."""
+
+TAIL_GROWTH_SHARE: Final = 8
+"""The open tail is parsed again when one part in so many is new, so that the work stays linear."""
+
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 # How a line must begin so that it can be nothing but the text of a paragraph, wherever it ends.
 _PARAGRAPH_START: Final = re.compile(
     r"[^\W\d_]|[^\x00-\x7f\s]|[\"'(\[]|\*{1,3}[^\s*]|_{1,3}[^\s_]|`{1,2}[^`]|\d+(?=[^\d.)])"
 )
-_PLACE: Final = Place()
 
 
 class NewRows(NamedTuple):
@@ -59,7 +65,6 @@ class _OpenList(NamedTuple):
     """A list whose first items were given out already."""
 
     kind: str
-    markup: str
     number: int | None
     gap: bool
 
@@ -96,16 +101,18 @@ class MarkdownStream:
 
     def __init__(self, look: TerminalLook) -> None:
         self._look = look
-        self._tail: list[str] = []  # complete lines that are not final yet
-        self._partial_line = ""
         self._has_cr = False
-        self._lines_parsed = 0
+        self._line: list[str] = []  # the pieces of the line that is not complete
+        self._line_chars = 0
+        self._tail: list[str] = []  # complete lines that are not final yet
+        self._tail_chars = 0
+        self._parsed_chars = 0  # of the tail, when it was parsed last
+        self._open: Node | None = None  # the one block that is the tail, if all of it is parsed
         self._list: _OpenList | None = None
         self._fence: _OpenFence | None = None
         self._has_rows = False
-        self._live_rows = 0
+        self._live_rows = 0  # rows of the open paragraph that were begun
         self._out: list[Row] = []
-        self._nodes: list[Node] = []
 
     def feed(self, text: str) -> NewRows:
         """Add ``text`` and return what it decided."""
@@ -113,94 +120,99 @@ class MarkdownStream:
         text = ("\r" if self._has_cr else "") + text
         self._has_cr = text.endswith("\r")
         text = normalise_markdown(text[:-1] if self._has_cr else text)
-        lines = (self._partial_line + text).split("\n") if "\n" in text else None
-        if lines is None:
-            self._partial_line += text
-        else:
-            self._partial_line = lines.pop()
+        first, *others = text.split("\n")
+        self._line.append(first)
+        self._line_chars += len(first)
+        if others:
+            lines = [self._end_line(), *others[:-1]]
+            self._line.append(others[-1])
+            self._line_chars = len(others[-1])
             self._add_lines(lines)
         return self._take(self._live_partial())
 
     def finish(self) -> NewRows:
         """Return the rest: there will be no more text."""
-        if self._has_cr:
+        if self._has_cr or self._line_chars:
             self._has_cr = False
-            self._add_lines([self._partial_line])
-            self._partial_line = ""
-        if self._partial_line:
-            line, self._partial_line = self._partial_line, ""
-            self._add_lines([line])
+            self._add_lines([self._end_line()])
         if self._fence is not None:
-            self._close_fence()
+            self._close_fence(self._fence)
         for node in parse_blocks("\n".join(self._tail)):
             self._emit_node(node)
-        self._tail.clear()
+        self._keep_tail(len(self._tail))
         return self._take(None)
+
+    def _end_line(self) -> str:
+        line = "".join(self._line)
+        self._line.clear()
+        self._line_chars = 0
+        return line
 
     def _take(self, partial: Row | None) -> NewRows:
         rows, self._out = self._out, []
         return NewRows(rows, partial)
 
     def _add_lines(self, lines: list[str]) -> None:
-        for index, line in enumerate(lines):
+        is_due = False
+        for line in lines:
             if self._fence is not None:
-                self._add_code_line(line)
+                self._add_code_line(line, self._fence)
                 continue
             self._tail.append(line)
-            opens_fence = _FENCE.match(line) is not None
-            is_last = index == len(lines) - 1
-            if opens_fence or (is_last and self._is_due(line)):
+            self._tail_chars += len(line) + 1
+            is_due = self._is_due(line)
+            if is_due and _FENCE.match(line):
                 self._parse_tail()
+                is_due = False
+        if is_due:
+            self._parse_tail()
 
     def _is_due(self, line: str) -> bool:
         """A long open block is not parsed again for each of its lines: the work stays linear."""
-        new_lines = len(self._tail) - self._lines_parsed
-        if not line.strip() and len(self._tail) < 256:
+        may_end_block = not line.strip() or _FENCE.match(line) is not None
+        if may_end_block and self._tail_chars <= TAIL_PARSED_CHARS_MAX:
             return True
-        return new_lines > len(self._tail) // 8
+        return (self._tail_chars - self._parsed_chars) * TAIL_GROWTH_SHARE > self._tail_chars
 
     def _parse_tail(self) -> None:
         nodes = parse_blocks("\n".join(self._tail))
-        if not nodes:
-            self._tail.clear()
-            self._lines_parsed = 0
-            self._nodes = []
-            return
         for node in nodes[:-1]:
             self._emit_node(node)
-        last = nodes[-1]
-        assert last.map is not None, "block tokens have line ranges"
-        start = last.map[0]
-        if self._is_closed(last):
-            self._emit_node(last)
-            start = len(self._tail)
-        elif last.type == "fence":
-            self._open_fence(last)
-            start = len(self._tail)
-        elif last.type in {"bullet_list", "ordered_list"}:
-            start = self._emit_items_but_last(last)
-        del self._tail[:start]
-        self._lines_parsed = len(self._tail)
-        self._nodes = [last] if self._tail else []
+        self._keep_tail(self._show_last(nodes[-1]) if nodes else len(self._tail))
+        self._open = nodes[-1] if self._tail else None
+
+    def _show_last(self, node: Node) -> int:
+        """Give out what is decided of the last block; return the line from which it is open."""
+        if self._is_closed(node):
+            self._emit_node(node)
+            return len(self._tail)
+        if node.type == "fence":
+            self._open_fence(node)
+            return len(self._tail)
+        if node.type in {"bullet_list", "ordered_list"}:
+            return self._emit_items_but_last(node)
+        return line_range(node)[0]
+
+    def _keep_tail(self, start: int) -> None:
+        """Drop the lines of the tail before ``start``; the rest has been parsed."""
+        self._tail = self._tail[start:]
+        self._tail_chars = sum(len(line) + 1 for line in self._tail)
+        self._parsed_chars = self._tail_chars
+        self._open = None
 
     def _is_closed(self, node: Node) -> bool:
-        assert node.map is not None, "block tokens have line ranges"
         match node.type:
             case "heading" | "hr":
                 return True
             case "fence":
-                return (
-                    node.map[1] - node.map[0] > 1
-                    and self._fence_of(node).closing.match(self._tail[node.map[1] - 1]) is not None
-                )
+                start, end = line_range(node)
+                closing = self._fence_of(node).closing
+                return end - start > 1 and closing.match(self._tail[end - 1]) is not None
             case "paragraph" | "table" | "blockquote":
-                return self._has_blank_after(node)
+                end = last_line(node)
+                return end < len(self._tail) and not self._tail[end].strip()
             case _:
                 return False
-
-    def _has_blank_after(self, node: Node) -> bool:
-        end = last_line(node)
-        return end < len(self._tail) and not self._tail[end].strip()
 
     def _begin_block(self) -> None:
         if self._has_rows:
@@ -231,12 +243,10 @@ class MarkdownStream:
             number = self._number_of(node)
             self._list = _OpenList(
                 node.type,
-                node.markup,
                 None if number is None else number + len(done),
                 gap_between(done[-1], last),
             )
-        assert last.map is not None, "block tokens have line ranges"
-        return last.map[0]
+        return line_range(last)[0]
 
     def _number_of(self, node: Node) -> int | None:
         if node.type != "ordered_list":
@@ -258,52 +268,45 @@ class MarkdownStream:
                 gap = False
             if gap:
                 self._out.append(BLANK)
-            self._out += item_rows(item, self._look, _PLACE, number)
+            self._out += item_rows(item, self._look, TOP, number)
             number = None if number is None else number + 1
             previous = item
 
     # fences ----------------------------------------------------------------------------------
     def _fence_of(self, node: Node) -> _OpenFence:
-        assert node.map is not None, "block tokens have line ranges"
-        opening = self._tail[node.map[0]]
+        opening = self._tail[line_range(node)[0]]
         mark, length = node.markup[0], len(node.markup)
         closing = re.compile(rf" {{0,3}}{re.escape(mark)}{{{length},}}[ \t]*\Z")
         return _OpenFence(closing, len(opening) - len(opening.lstrip(" ")), is_empty=True)
 
     def _open_fence(self, node: Node) -> None:
-        assert node.map is not None, "block tokens have line ranges"
         self._list = None
         self._begin_block()
-        self._fence = self._fence_of(node)
         language = fence_language(node.info)
         if language:
             self._out.append(code_label(language))
-        for line in self._tail[node.map[0] + 1 :]:
-            self._add_code_line(line)
+        fence = self._fence = self._fence_of(node)
+        for line in self._tail[line_range(node)[0] + 1 :]:
+            self._add_code_line(line, fence)
 
-    def _add_code_line(self, line: str) -> None:
-        fence = self._fence
-        assert fence is not None, "only an open fence takes lines"
+    def _add_code_line(self, line: str, fence: _OpenFence) -> None:
         if fence.closing.match(line):
-            self._close_fence()
+            self._close_fence(fence)
             return
-        self._out.append(code_row(_without_indent(line, fence.indent)))
+        self._out.append(code_row(_without_indent(line, fence.indent), self._look))
         self._fence = fence._replace(is_empty=False)
 
-    def _close_fence(self) -> None:
-        if self._fence is not None and self._fence.is_empty:
-            self._out.append(code_row(""))
+    def _close_fence(self, fence: _OpenFence) -> None:
+        if fence.is_empty:
+            self._out.append(code_row("", self._look))
         self._fence = None
 
     # paragraphs ------------------------------------------------------------------------------
     def _live_partial(self) -> Row | None:
         """Give out the decided rows of an open paragraph; return the beginning of the next one."""
         source = self._open_paragraph()
-        if source is None:
-            return None
-        rows = self._decided_rows(source)
-        # One row may still become a heading; from two on a heading looks the same.
-        if len(rows) < 2:
+        rows = self._decided_rows(source) if source is not None else []
+        if not rows or not (rows[0].spans or self._live_rows):
             return None
         if not self._live_rows:
             self._begin_block()
@@ -317,21 +320,21 @@ class MarkdownStream:
         """Return the source of the paragraph that is being written, if it can be nothing else."""
         if self._fence is not None or self._list is not None:
             return None
-        if self._lines_parsed != len(self._tail):
+        if self._parsed_chars != self._tail_chars:
             return None
-        partial = self._partial_line
-        if partial and not _PARAGRAPH_START.match(partial):
-            partial = ""
-        if not self._nodes:
-            source = partial
-        elif self._nodes[0].type == "paragraph":
-            # The lines as they came: their trailing blanks may be a hard break.
-            source = "\n".join([*self._tail, partial]).lstrip()
-        else:
+        if self._tail_chars + self._line_chars > PARAGRAPH_LIVE_CHARS_MAX:
             return None
-        if "|" in source or len(source) > PARAGRAPH_LIVE_CHARS_MAX:
+        if self._tail and (self._open is None or self._open.type != "paragraph"):
             return None
-        return source or None
+        lines = list(self._tail)
+        self._line = ["".join(self._line)]
+        if _PARAGRAPH_START.match(self._line[0]):
+            lines.append(self._line[0])
+        # The next line may make a table of one that begins with a bar.
+        if not lines or lines[-1].lstrip().startswith("|"):
+            return None
+        # The lines as they came: their trailing blanks may be a hard break.
+        return "\n".join(lines).lstrip()
 
     def _decided_rows(self, source: str) -> list[Row]:
         tokens, is_whole = stable_source(source)

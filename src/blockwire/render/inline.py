@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from blockwire.render.spans import PLAIN, Span, Style, clean, join_spans, safe_link
@@ -20,7 +21,6 @@ __all__ = ["inline_lines", "markdown_parser", "stable_source"]
 
 _CODE: Final = Style(colour="cyan")
 _URL: Final = Style(dim=True)
-
 # Delimiters that later text may still turn into markup. A "*" before a blank opens nothing, and
 # neither does a "_" inside a word. "<", "&", "!" and "\\" matter only within one word, and the
 # last word of unfinished text is never decided.
@@ -34,77 +34,95 @@ def markdown_parser() -> MarkdownIt:
     """Return the parser: CommonMark with tables and strikethrough; raw HTML is text.
 
     Link reference definitions are off: a definition that arrives at the end would change
-    paragraphs that a terminal has printed already. They show as they were written.
+    paragraphs that a terminal has printed already. They show as they were written. For the same
+    reason a table begins with a bar: else the words before the first bar would be text until then.
     """
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
-    return parser.enable(["table", "strikethrough"]).disable(["reference"])
+    parser.enable(["table", "strikethrough"]).disable(["reference"])
+    parser.block.ruler.at("table", _barred_table, {"alt": ["paragraph", "reference"]})
+    return parser
+
+
+def _barred_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    return state.src.startswith("|", start) and table(state, start_line, end_line, silent)
 
 
 def inline_lines(tokens: Sequence[Token] | None, base: Style = PLAIN) -> list[list[Span]]:
     """Return the spans of each line of inline ``tokens``; hard breaks separate lines."""
-    lines: list[list[Span]] = [[]]
-    styles = [base]
-    link_starts: list[tuple[str, int, int]] = []
+    lines = _Lines(base)
     for token in tokens or ():
-        style = styles[-1]
-        kind = token.type
-        if kind == "text":
-            lines[-1].append(Span(clean(token.content), style))
-        elif kind == "code_inline":
-            lines[-1].append(Span(clean(token.content), style._replace(colour=_CODE.colour)))
-        elif kind == "softbreak":
-            lines[-1].append(Span(" ", style))
-        elif kind == "hardbreak":
-            lines.append([])
-        elif kind == "image":
-            _add_image(lines[-1], token, style)
-        elif token.nesting == 1:
-            if kind == "link_open":
-                target = str(token.attrs.get("href", ""))
-                link_starts.append((target, len(lines) - 1, len(lines[-1])))
-            styles.append(_opened(token, style))
-        elif token.nesting == -1:
-            styles.pop()
-            if kind == "link_close":
-                _add_target(lines, *link_starts.pop(), styles[-1])
+        lines.add(token)
+    return [list(join_spans(line)) for line in lines.lines]
+
+
+class _Lines:
+    """Lines of spans under construction.
+
+    Attributes:
+        lines: At least one.
+    """
+
+    def __init__(self, base: Style) -> None:
+        self.lines: list[list[Span]] = [[]]
+        self._styles = [base]
+        self._links: list[tuple[str, int, int]] = []  # target, line and span where its text begins
+
+    def add(self, token: Token) -> None:
+        """Add one token."""
+        if token.nesting > 0:
+            self._open(token)
+        elif token.nesting < 0:
+            self._close(token)
+        elif token.type == "hardbreak":
+            self.lines.append([])
+        elif token.type == "image":
+            self._add_image(token)
         else:
-            lines[-1].append(Span(clean(token.content), style))
-    return [list(join_spans(line)) for line in lines]
+            self._add_text(token)
 
+    def _add_text(self, token: Token) -> None:
+        style = self._styles[-1]
+        if token.type == "code_inline":
+            style = style._replace(colour=_CODE.colour)
+        text = " " if token.type == "softbreak" else clean(token.content)
+        self.lines[-1].append(Span(text, style))
 
-def _opened(token: Token, style: Style) -> Style:
-    match token.type:
-        case "strong_open":
-            return style._replace(bold=True)
-        case "em_open":
-            return style._replace(italic=True)
-        case "s_open":
-            return style._replace(strike=True)
-        case "link_open":
-            link = safe_link(str(token.attrs.get("href", "")))
-            return style._replace(underline=True, link=link)
-        case _:
-            return style
+    def _add_image(self, token: Token) -> None:
+        # Nothing is loaded: the description stands for the picture, with where it would come from.
+        style = self._styles[-1]._replace(italic=True)
+        self.lines[-1].append(Span(clean(token.content or "image"), style))
+        self.lines[-1].append(Span(f" ({clean(str(token.attrs['src']))})", _URL))
 
+    def _open(self, token: Token) -> None:
+        style = self._styles[-1]
+        match token.type:
+            case "strong_open":
+                style = style._replace(bold=True)
+            case "em_open":
+                style = style._replace(italic=True)
+            case "s_open":
+                style = style._replace(strike=True)
+            case _:  # a link
+                target = str(token.attrs["href"])
+                self._links.append((target, len(self.lines) - 1, len(self.lines[-1])))
+                style = style._replace(underline=True, link=safe_link(target))
+        self._styles.append(style)
 
-def _add_image(line: list[Span], token: Token, style: Style) -> None:
-    # Nothing is loaded: the description stands for the picture, with where it would come from.
-    line.append(Span(clean(token.content or "image"), style._replace(italic=True)))
-    line.append(Span(f" ({clean(str(token.attrs.get('src', '')))})", _URL))
+    def _close(self, token: Token) -> None:
+        self._styles.pop()
+        if token.type == "link_close":
+            self._add_target(*self._links.pop())
 
-
-def _add_target(
-    lines: list[list[Span]], target: str, line_index: int, span_index: int, style: Style
-) -> None:
-    """Show where a link goes unless its text says so already: a label must not lie."""
-    label = "".join(span.text for span in lines[line_index][span_index:])
-    label += "".join(span.text for line in lines[line_index + 1 :] for span in line)
-    shown = clean(target)
-    if target and shown not in {label, f"mailto:{label}"}:
-        link = safe_link(target)
-        lines[-1].append(Span(" (", style))
-        lines[-1].append(Span(shown, style._replace(dim=True, link=link)))
-        lines[-1].append(Span(")", style))
+    def _add_target(self, target: str, line_index: int, span_index: int) -> None:
+        """Show where a link goes unless its text says so already: a label must not lie."""
+        label = "".join(span.text for span in self.lines[line_index][span_index:])
+        label += "".join(span.text for line in self.lines[line_index + 1 :] for span in line)
+        shown = clean(target)
+        if target and shown not in {label, f"mailto:{label}"}:
+            style = self._styles[-1]
+            linked = style._replace(dim=True, link=safe_link(target))
+            self.lines[-1] += [Span(" (", style), Span(shown, linked), Span(")", style)]
 
 
 def stable_source(source: str) -> tuple[list[Token], bool]:

@@ -8,22 +8,26 @@ which is what lets a stream print a paragraph before it ends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from blockwire.render.spans import PLAIN, Row, Span, TerminalLook, join_spans, slice_spans
+from blockwire.render.spans import (
+    PLAIN,
+    Row,
+    Span,
+    Style,
+    TerminalLook,
+    cut_spans,
+    join_spans,
+    slice_spans,
+    spans_width,
+)
 from blockwire.text import width, wrap
 
-__all__ = ["TEXT_COLUMNS_MIN", "text_columns", "wrap_spans"]
+__all__ = ["TEXT_COLUMNS_MIN", "indent", "rule_span", "trimmed", "wrap_spans"]
 
-TEXT_COLUMNS_MIN: Final = 8
+TEXT_COLUMNS_MIN: Final = 4
 """Columns that a prefix must leave for text; else it is dropped."""
-
-
-def text_columns(look: TerminalLook, prefix_columns: int) -> int:
-    """Return the columns left beside a prefix, or all of them when too few would be left."""
-    left = look.columns - prefix_columns
-    return left if left >= TEXT_COLUMNS_MIN else max(look.columns, 1)
 
 
 def wrap_spans(
@@ -34,23 +38,35 @@ def wrap_spans(
     rest_prefix: tuple[Span, ...] = (),
 ) -> list[Row]:
     """Return the rows of one logical line, at least one, each with its prefix."""
-    prefix_text = "".join(span.text for span in first_prefix)
-    prefix_columns = width(prefix_text, ambiguous_width=look.ambiguous_width)
-    columns = text_columns(look, prefix_columns)
-    if columns + prefix_columns > look.columns:
+    prefix_columns = max(spans_width(first_prefix, look), spans_width(rest_prefix, look))
+    columns = look.columns - prefix_columns
+    if prefix_columns and columns < TEXT_COLUMNS_MIN:
         first_prefix = rest_prefix = ()
+        columns = look.columns
     text = "".join(span.text for span in spans)
+    pieces = wrap(text, max(columns, 1), ambiguous_width=look.ambiguous_width)
     rows: list[Row] = []
-    start = 0
-    for piece in wrap(text, columns, ambiguous_width=look.ambiguous_width):
-        prefix = rest_prefix if rows else first_prefix
+    for piece, part in zip(pieces, cut_spans(spans, map(len, pieces)), strict=True):
         # The blanks at which a row was broken are not drawn.
-        end = start + len(piece.rstrip(" "))
-        rows.append(Row(join_spans((*prefix, *slice_spans(spans, start, end)))))
-        start += len(piece)
+        drawn = slice_spans(part, 0, len(piece.rstrip(" ")))
+        rows.append(Row(join_spans((*first_prefix, *drawn))))
+        first_prefix = rest_prefix
     return rows
 
 
 def indent(columns: int) -> tuple[Span, ...]:
     """Return a prefix of blanks."""
-    return (Span(" " * columns, PLAIN),) if columns else ()
+    return (Span(" " * columns, PLAIN),)
+
+
+def rule_span(columns: int, style: Style, look: TerminalLook, *, mark: str = "\u2500") -> Span:
+    """Return a horizontal rule of at most ``columns``, at least one mark long."""
+    mark_columns = width(mark, ambiguous_width=look.ambiguous_width)
+    return Span(mark * max(columns // mark_columns, 1), style)
+
+
+def trimmed(prefix: Iterable[Span]) -> tuple[Span, ...]:
+    """Return the prefix of a blank row: it keeps quote bars but no blanks at its end."""
+    spans = join_spans(prefix)
+    text = "".join(span.text for span in spans)
+    return slice_spans(spans, 0, len(text.rstrip(" ")))

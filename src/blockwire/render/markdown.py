@@ -16,11 +16,36 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from blockwire.render.inline import inline_lines, markdown_parser
-from blockwire.render.layout import indent, wrap_spans
-from blockwire.render.spans import PLAIN, Row, Span, Style, TerminalLook, clean, join_spans
+from blockwire.render.layout import indent, rule_span, trimmed, wrap_spans
+from blockwire.render.spans import (
+    Row,
+    Span,
+    Style,
+    TerminalLook,
+    clean,
+    join_spans,
+    row_width,
+    spans_width,
+)
 from blockwire.render.table import Align, Cell, table_rows
 
-__all__ = ["BLANK", "Node", "code_rows", "markdown_rows", "node_rows", "parse_blocks"]
+__all__ = [
+    "BLANK",
+    "TOP",
+    "Node",
+    "Place",
+    "code_label",
+    "code_row",
+    "code_rows",
+    "fence_language",
+    "gap_between",
+    "item_rows",
+    "last_line",
+    "line_range",
+    "markdown_rows",
+    "node_rows",
+    "parse_blocks",
+]
 
 BLANK: Final = Row(())
 Node = SyntaxTreeNode
@@ -28,11 +53,17 @@ Node = SyntaxTreeNode
 _HEADING: Final = Style(bold=True)
 _QUOTE_BAR: Final = Span("│ ", Style(dim=True))
 _MARKER: Final = Style(colour="cyan")
+_CODE_INDENT: Final = indent(2)
+_LISTS: Final = frozenset({"bullet_list", "ordered_list"})
+_CONTAINERS: Final = _LISTS | {"blockquote", "list_item"}
 _CODE: Final = Style(colour="green")
 _LABEL: Final = Style(dim=True)
+_UNDERLINES: Final[Mapping[str, str]] = MappingProxyType({"=": "\u2550", "-": "\u2500"})
 BULLETS: Final = "•◦▪"
-NESTING_COLUMNS_MAX: Final = 40
-"""Columns of quote bars and indents beyond which deeper nesting is shown flat."""
+RULE_COLUMNS_MAX: Final = 24
+"""Longest horizontal rule."""
+NESTING_SHARE: Final = 2
+"""Quote bars and indents take at most one part in so many of a row; deeper ones are left out."""
 
 
 class Place(NamedTuple):
@@ -42,20 +73,29 @@ class Place(NamedTuple):
     rest: tuple[Span, ...] = ()
     depth: int = 0
 
-    def inner(self, first: tuple[Span, ...], rest: tuple[Span, ...], *, deeper: bool) -> Place:
-        """Return the place of what stands inside, flat where there is no room left."""
-        columns = sum(len(span.text) for span in (*self.rest, *rest))
-        if columns > NESTING_COLUMNS_MAX:
-            return Place(self.first, self.rest, self.depth + deeper)
-        return Place(
-            join_spans((*self.first, *first)),
-            join_spans((*self.rest, *rest)),
-            self.depth + deeper,
+    def quoted(self, look: TerminalLook) -> Place:
+        """Return the place of what stands in a quote here."""
+        return self._inner(_QUOTE_BAR, (_QUOTE_BAR,), look)
+
+    def itemised(self, marker: Span, look: TerminalLook) -> Place:
+        """Return the place of what stands in a list item here."""
+        hanging = indent(spans_width((marker,), look))
+        return self._inner(marker, hanging, look)._replace(depth=self.depth + 1)
+
+    def _inner(self, first: Span, rest: tuple[Span, ...], look: TerminalLook) -> Place:
+        inner = self._replace(
+            first=join_spans((*self.first, first)), rest=join_spans((*self.rest, *rest))
         )
+        columns = max(spans_width(inner.first, look), spans_width(inner.rest, look))
+        return inner if columns * NESTING_SHARE <= look.columns else self
 
     def after(self) -> Place:
         """Return the place of what follows the first row."""
         return self._replace(first=self.rest)
+
+
+TOP: Final = Place()
+"""Where top-level blocks stand."""
 
 
 def parse_blocks(source: str) -> list[Node]:
@@ -75,38 +115,26 @@ def markdown_rows(source: str, look: TerminalLook) -> list[Row]:
     return rows
 
 
-def node_rows(node: Node, look: TerminalLook, place: Place = Place()) -> list[Row]:  # noqa: B008
+def node_rows(node: Node, look: TerminalLook, place: Place = TOP) -> list[Row]:
     """Return the rows of one block, without blank rows around it."""
-    return _RENDERERS.get(node.type, _unknown)(node, look, place)
+    return _RENDERERS[node.type](node, look, place)
 
 
 def _children_rows(nodes: Sequence[Node], look: TerminalLook, place: Place) -> list[Row]:
     rows: list[Row] = []
     for node in nodes:
         if rows:
-            rows.append(Row(_trimmed(place.rest)))
+            rows.append(Row(trimmed(place.rest)))
         rows += node_rows(node, look, place)
         place = place.after()
     return rows
 
 
-def _trimmed(prefix: Sequence[Span]) -> tuple[Span, ...]:
-    """A blank row keeps quote bars but no trailing blanks."""
-    text = "".join(span.text for span in prefix)
-    kept = len(text.rstrip())
-    spans: list[Span] = []
-    for span in prefix:
-        spans.append(Span(span.text[:kept], span.style))
-        kept = max(kept - len(span.text), 0)
-    return join_spans(spans)
-
-
 def inline_of(node: Node) -> Sequence[Token] | None:
     """Return the inline tokens of a paragraph, heading or cell."""
-    for child in node.children:
-        if child.type == "inline" and child.token is not None:
-            return child.token.children
-    return None
+    token = node.children[0].token
+    assert token is not None, "a leaf of the tree is a token"
+    return token.children
 
 
 def _lines(lines: Sequence[Sequence[Span]], look: TerminalLook, place: Place) -> list[Row]:
@@ -122,27 +150,26 @@ def _paragraph(node: Node, look: TerminalLook, place: Place) -> list[Row]:
 
 
 def _heading(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    rows = _lines(inline_lines(inline_of(node), _HEADING), look, place)
-    is_underlined = node.markup in {"=", "-"}
-    if not is_underlined or len(rows) == 1:
-        return rows
+    mark = _UNDERLINES.get(node.markup)
+    if mark is None:
+        return _lines(inline_lines(inline_of(node), _HEADING), look, place)
     # A paragraph turns into such a heading by its very last line; by then a stream has shown its
-    # rows. So one of several rows looks like a paragraph with a rule below.
+    # rows. So it looks like a paragraph with a rule below.
     rows = _paragraph(node, look, place)
-    columns = max(look.columns // look.ambiguous_width, 1)
-    rows.append(Row((Span("─" * min(columns, 24), _LABEL),)))
-    return rows
+    used = spans_width(place.rest, look)
+    columns = max(row_width(row, look) for row in rows) - used
+    rule = rule_span(columns, _LABEL, look, mark=mark)
+    return [*rows, Row(join_spans((*place.rest, rule)))]
 
 
 def _rule(_node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    used = sum(len(span.text) for span in place.first)
-    columns = max((look.columns - used) // look.ambiguous_width, 1)
-    return [Row(join_spans((*place.first, Span("─" * min(columns, 24), _LABEL))))]
+    columns = min(look.columns - spans_width(place.first, look), RULE_COLUMNS_MAX)
+    return [Row(join_spans((*place.first, rule_span(columns, _LABEL, look))))]
 
 
 def _quote(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    inner = place.inner((_QUOTE_BAR,), (_QUOTE_BAR,), deeper=False)
-    return _children_rows(node.children, look, inner) or [Row(_trimmed(inner.first))]
+    inner = place.quoted(look)
+    return _children_rows(node.children, look, inner) or [Row(trimmed(inner.first))]
 
 
 def _list(node: Node, look: TerminalLook, place: Place) -> list[Row]:
@@ -151,7 +178,7 @@ def _list(node: Node, look: TerminalLook, place: Place) -> list[Row]:
     previous: Node | None = None
     for item in node.children:
         if previous is not None and gap_between(previous, item):
-            rows.append(Row(_trimmed(place.rest)))
+            rows.append(Row(trimmed(place.rest)))
         rows += item_rows(item, look, place, number)
         number = None if number is None else number + 1
         place = place.after()
@@ -159,65 +186,71 @@ def _list(node: Node, look: TerminalLook, place: Place) -> list[Row]:
     return rows
 
 
+def line_range(node: Node) -> tuple[int, int]:
+    """Return the first line of a block and the line after its last."""
+    assert node.map is not None, "block tokens have line ranges"
+    return node.map
+
+
 def gap_between(first: Node, second: Node) -> bool:
-    """Return whether blank source lines separate two list items."""
-    assert first.map is not None and second.map is not None, "block tokens have line ranges"
-    return last_line(first) < second.map[0]
+    """Return whether blank source lines separate two blocks."""
+    return last_line(first) < line_range(second)[0]
 
 
 def last_line(node: Node) -> int:
     """Return the line after the last line with content of ``node``."""
-    if node.type in {"fence", "code_block", "paragraph", "heading", "hr", "table"}:
-        assert node.map is not None, "block tokens have line ranges"
-        if node.type == "code_block" and node.token is not None:
-            return node.map[0] + len(node.token.content.rstrip("\n").split("\n"))
-        return node.map[1]
-    blocks = [child for child in node.children if child.map is not None]
-    if not blocks:
-        return node.map[0] + 1 if node.map is not None else 0
-    return last_line(blocks[-1])
+    start, end = line_range(node)
+    if node.type == "code_block":
+        return start + len(node.content.rstrip("\n").split("\n"))
+    if node.type not in _CONTAINERS:
+        return end
+    return last_line(node.children[-1]) if node.children else start + 1
 
 
 def item_rows(item: Node, look: TerminalLook, place: Place, number: int | None) -> list[Row]:
     """Return the rows of one list item; ``number`` is None for bullets."""
     marker = f"{number}. " if number is not None else BULLETS[place.depth % len(BULLETS)] + " "
-    inner = place.inner((Span(marker, _MARKER),), indent(len(marker)), deeper=True)
+    inner = place.itemised(Span(marker, _MARKER), look)
     if not item.children:
-        return [Row(inner.first)]
+        return [Row(trimmed(inner.first))]
     rows: list[Row] = []
     previous: Node | None = None
     for child in item.children:
-        if previous is not None and (gap_between(previous, child) or "list" not in child.type):
-            rows.append(Row(_trimmed(inner.rest)))
+        if previous is not None and (gap_between(previous, child) or child.type not in _LISTS):
+            rows.append(Row(trimmed(inner.rest)))
         rows += node_rows(child, look, inner)
         inner = inner.after()
         previous = child
     return rows
 
 
-def code_rows(text: str, language: str, look: TerminalLook, place: Place = Place()) -> list[Row]:  # noqa: B008
+def code_rows(text: str, language: str, look: TerminalLook, place: Place = TOP) -> list[Row]:
     """Return a code fence: its language, then its lines, which the terminal itself wraps.
 
     A line longer than the screen is one logical line, so copying it gives it back in one piece.
     """
-    rows = [code_label(language, place)] if language else []
-    if rows:
+    rows: list[Row] = []
+    if language:
+        rows.append(code_label(language, place))
         place = place.after()
     for line in text.split("\n"):
-        rows.append(code_row(line, place))
+        rows.append(code_row(line, look, place))
         place = place.after()
     return rows
 
 
-def code_label(language: str, place: Place = Place()) -> Row:  # noqa: B008
+def code_label(language: str, place: Place = TOP) -> Row:
     """Return the row that names the language of a fence."""
-    return Row(join_spans((*place.first, Span(f"  {clean(language)}", _LABEL))))
+    label = Span(clean(language), _LABEL)
+    return Row(join_spans((*place.first, *_CODE_INDENT, label)), is_soft=True)
 
 
-def code_row(line: str, place: Place = Place()) -> Row:  # noqa: B008
+def code_row(line: str, look: TerminalLook, place: Place = TOP) -> Row:
     """Return one line of code."""
-    prefix = (*place.first, *indent(2)) if line else _trimmed(place.first)
-    return Row(join_spans((*prefix, Span(clean(line), _CODE))), is_soft=True)
+    if not line:
+        return Row(trimmed(place.first))
+    code = Span(clean(line, ambiguous_width=look.ambiguous_width), _CODE)
+    return Row(join_spans((*place.first, *_CODE_INDENT, code)), is_soft=True)
 
 
 def fence_language(info: str) -> str:
@@ -234,11 +267,10 @@ def _code_block(node: Node, look: TerminalLook, place: Place) -> list[Row]:
 
 
 def _table(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    lines = [_cells(row) for part in node.children for row in part.children]
-    used = sum(len(span.text) for span in place.rest)
-    inner = look._replace(columns=max(look.columns - used, 1))
+    header, *body = [_cells(row) for part in node.children for row in part.children]
+    used = max(spans_width(place.first, look), spans_width(place.rest, look))
     rows: list[Row] = []
-    for row in table_rows(lines[0], lines[1:], inner):
+    for row in table_rows(header, body, look._replace(columns=look.columns - used)):
         rows.append(Row(join_spans((*place.first, *row.spans))))
         place = place.after()
     return rows
@@ -252,12 +284,6 @@ def _cells(row: Node) -> list[Cell]:
         lines = inline_lines(inline_of(cell))
         cells.append(Cell(tuple(span for line in lines for span in line), align))
     return cells
-
-
-def _unknown(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    text = node.content if node.children == [] else ""
-    lines = [[Span(clean(line), PLAIN)] for line in text.split("\n")]
-    return _lines(lines, look, place)
 
 
 _RENDERERS: Final[Mapping[str, Callable[[Node, TerminalLook, Place], list[Row]]]] = (

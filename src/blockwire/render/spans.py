@@ -8,7 +8,8 @@ control; escape sequences are written here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 from blockwire.text import AmbiguousWidth, expand_tabs, label_controls, width
@@ -74,14 +75,19 @@ class TerminalLook(NamedTuple):
     ambiguous_width: AmbiguousWidth = 1
 
 
-def clean(text: str) -> str:
+def clean(text: str, *, ambiguous_width: AmbiguousWidth = 1) -> str:
     """Return one line of ``text`` with tabs expanded and every control shown as a label."""
-    return expand_tabs(label_controls(text, breaks="label"))
+    return expand_tabs(label_controls(text, breaks="label"), ambiguous_width=ambiguous_width)
+
+
+def spans_width(spans: Iterable[Span], look: TerminalLook) -> int:
+    """Return the columns that ``spans`` take."""
+    return width("".join(span.text for span in spans), ambiguous_width=look.ambiguous_width)
 
 
 def row_width(row: Row, look: TerminalLook) -> int:
     """Return the columns that ``row`` takes."""
-    return width("".join(span.text for span in row.spans), ambiguous_width=look.ambiguous_width)
+    return spans_width(row.spans, look)
 
 
 def safe_link(target: str) -> str | None:
@@ -135,24 +141,32 @@ def encode_row(row: Row, look: TerminalLook) -> str:
 
 def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return ``spans`` without empty ones, neighbours of equal style joined."""
-    joined: list[Span] = []
-    for span in spans:
-        if not span.text:
-            continue
-        if joined and joined[-1].style == span.style:
-            joined[-1] = Span(joined[-1].text + span.text, span.style)
-        else:
-            joined.append(span)
-    return tuple(joined)
+    by_style = groupby((span for span in spans if span.text), key=_style_of)
+    return tuple(Span("".join(span.text for span in group), style) for style, group in by_style)
+
+
+def _style_of(span: Span) -> Style:
+    return span.style
+
+
+def cut_spans(spans: Iterable[Span], lengths: Iterable[int]) -> Iterator[tuple[Span, ...]]:
+    """Yield consecutive parts of ``spans`` that are ``lengths`` scalars long; linear in all."""
+    left = iter(spans)
+    text, style, start = "", PLAIN, 0
+    for length in lengths:
+        part: list[Span] = []
+        wanted = length
+        while wanted > 0:
+            if start == len(text):
+                (text, style), start = next(left), 0
+            piece = text[start : start + wanted]
+            part.append(Span(piece, style))
+            start += len(piece)
+            wanted -= len(piece)
+        yield tuple(part)
 
 
 def slice_spans(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
     """Return the part of ``spans`` from scalar ``start`` up to ``end``."""
-    part: list[Span] = []
-    offset = 0
-    for text, style in spans:
-        first, last = max(start - offset, 0), min(end - offset, len(text))
-        if first < last:
-            part.append(Span(text[first:last], style))
-        offset += len(text)
-    return tuple(part)
+    _before, part = cut_spans(spans, (start, max(end - start, 0)))
+    return part

@@ -6,17 +6,24 @@ Spec: docs/spec/rendering/terminal.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
-from blockwire.render.layout import wrap_spans
-from blockwire.render.spans import Row, Span, Style, TerminalLook, join_spans
+from blockwire.render.layout import rule_span, wrap_spans
+from blockwire.render.spans import (
+    Row,
+    Span,
+    Style,
+    TerminalLook,
+    join_spans,
+    spans_width,
+)
 from blockwire.text import width
 
 __all__ = ["Cell", "table_rows"]
 
 Align = Literal["left", "center", "right"]
 _BORDER: Final = Style(dim=True)
-_HEADER: Final = Style(bold=True)
 COLUMN_MIN: Final = 3
 """Columns below which a table is shown as a list of its cells instead."""
 
@@ -28,22 +35,19 @@ class Cell(NamedTuple):
     align: Align = "left"
 
 
-def _width_of(spans: Sequence[Span], look: TerminalLook) -> int:
-    return width("".join(span.text for span in spans), ambiguous_width=look.ambiguous_width)
-
-
 def table_rows(
     header: Sequence[Cell], body: Sequence[Sequence[Cell]], look: TerminalLook
 ) -> list[Row]:
-    """Return the rows of a table, none wider than the screen, all bordered ones equally wide."""
+    """Return the rows of a table, none wider than the screen, all bordered ones equally wide.
+
+    Every row of ``body`` has as many cells as ``header``.
+    """
     count = len(header)
     # Borders are ambiguous characters: one setting decides for them and for the text.
     bar = width("│", ambiguous_width=look.ambiguous_width)
     room = look.columns - bar * (count + 1) - 2 * count
-    wanted = [
-        max([1, *(_width_of(row[i].spans, look) for row in (header, *body) if i < len(row))])
-        for i in range(count)
-    ]
+    columns = zip(header, *body, strict=True)
+    wanted = [max(1, *(spans_width(cell.spans, look) for cell in column)) for column in columns]
     widths = _fit(wanted, room)
     if widths is None:
         return _as_list(header, body, look)
@@ -80,37 +84,33 @@ def _fit(wanted: Sequence[int], room: int) -> list[int] | None:
 
 
 def _rule(corners: str, widths: Sequence[int], look: TerminalLook) -> Row:
-    dash = width("─", ambiguous_width=look.ambiguous_width)
-    bar = width("│", ambiguous_width=look.ambiguous_width)
+    dash = width("\u2500", ambiguous_width=look.ambiguous_width)
     parts: list[str] = [corners[0]]
     for index, value in enumerate(widths):
         cells = value + 2
         # A two-cell dash cannot fill an odd width; a blank closes the gap.
-        parts.append("─" * (cells // dash) + " " * (cells % dash))
+        parts.append("\u2500" * (cells // dash) + " " * (cells % dash))
         parts.append(corners[1] if index < len(widths) - 1 else corners[2])
-    assert bar >= 1, "a border takes room"
     return Row((Span("".join(parts), _BORDER),))
 
 
 def _line(cells: Sequence[Cell], widths: Sequence[int], look: TerminalLook) -> list[Row]:
     columns = [
-        wrap_spans(cells[i].spans if i < len(cells) else (), look._replace(columns=value))
-        for i, value in enumerate(widths)
+        wrap_spans(cell.spans, look._replace(columns=value))
+        for cell, value in zip(cells, widths, strict=True)
     ]
     rows: list[Row] = []
-    for line in range(max(len(column) for column in columns)):
+    for parts in zip_longest(*columns, fillvalue=Row(())):
         spans: list[Span] = [Span("│", _BORDER)]
-        for index, value in enumerate(widths):
-            part = columns[index][line].spans if line < len(columns[index]) else ()
-            align = cells[index].align if index < len(cells) else "left"
-            spans += _padded(part, value, align, look)
+        for part, value, cell in zip(parts, widths, cells, strict=True):
+            spans += _padded(part.spans, value, cell.align, look)
             spans.append(Span("│", _BORDER))
         rows.append(Row(join_spans(spans)))
     return rows
 
 
 def _padded(spans: Sequence[Span], columns: int, align: Align, look: TerminalLook) -> list[Span]:
-    free = max(columns - _width_of(spans, look), 0)
+    free = max(columns - spans_width(spans, look), 0)
     before = {"left": 0, "center": free // 2, "right": free}[align]
     return [Span(" " * (before + 1)), *spans, Span(" " * (free - before + 1))]
 
@@ -121,9 +121,7 @@ def _as_list(
     """A screen too narrow for the columns: each cell on its own line, after its heading."""
     rows: list[Row] = []
     for cells in body or [header]:
-        for index, cell in enumerate(cells):
-            title = header[index].spans if index < len(header) else ()
-            spans = [*_bold(title), Span(": "), *cell.spans] if title else list(cell.spans)
-            rows += wrap_spans(spans, look)
-        rows.append(Row((Span("─" * max(look.columns // look.ambiguous_width, 1), _BORDER),)))
+        for cell, title in zip(cells, header, strict=True):
+            rows += wrap_spans([*_bold(title.spans), Span(": "), *cell.spans], look)
+        rows.append(Row((rule_span(look.columns, _BORDER, look),)))
     return rows

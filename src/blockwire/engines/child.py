@@ -11,6 +11,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
@@ -21,7 +22,7 @@ from blockwire.errors import EngineError
 __all__ = ["ChildProcess", "StderrTail"]
 
 STDOUT_BYTES_MAX: Final = 256 * 1024
-"""Bytes read ahead of the consumer; beyond it the program's writes block."""
+"""Bytes read ahead of the consumer; beyond it, and what one turn of the loop reads, writes block."""
 
 STDERR_BYTES_MAX: Final = 64 * 1024
 """Bytes of standard error kept for the log, the last ones."""
@@ -132,6 +133,9 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if cwd is not None and not await anyio.Path(cwd).is_dir():
             raise EngineError("engine_unavailable", "Its working directory (cwd) does not exist.")
         name = Path(command[0]).name
+        if any("\0" in word for word in (*command, *env, *env.values())):
+            # One loop refuses it, the other cuts the word there.
+            raise EngineError("engine_unavailable", f"An argument or variable of {name} holds NUL.")
         try:
             await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
@@ -153,9 +157,9 @@ class ChildProcess(asyncio.SubprocessProtocol):
                 "engine_unavailable",
                 f"The program {name} may not be run: make it executable, or correct `command`.",
             ) from None
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise EngineError(
-                "engine_unavailable", f"The program {name} could not be started ({_kind(error)})."
+                "engine_unavailable", f"The program {name} could not be started: {error.strerror}."
             ) from None
         self._write_stdin(stdin)
 
@@ -165,8 +169,10 @@ class ChildProcess(asyncio.SubprocessProtocol):
         # breaks the pipe, which the transport takes as the end.
         assert self._transport is not None, "just started"
         pipe = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(_STDIN))
-        pipe.write(data)
-        pipe.write_eof()
+        # uvloop raises where asyncio drops the data: a short program may be over already.
+        with suppress(RuntimeError, OSError):
+            pipe.write(data)
+            pipe.write_eof()
 
     async def read(self) -> bytes:
         """Return what the program wrote since the last call; nothing at the end of its output."""
@@ -213,7 +219,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         with anyio.move_on_after(REAP_S):
             await self._exited.wait()
         self._transport.close()
-        # The pipes are let go of in the next turns of the loop; nobody should find them open.
+        # The pipes are let go of in the next turn of the loop; nobody should find them open.
         await anyio.lowlevel.checkpoint()
 
     async def _is_gone(self, within_s: float) -> bool:
@@ -246,7 +252,3 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def _notify(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
-
-
-def _kind(error: Exception) -> str:
-    return error.strerror or "OSError" if isinstance(error, OSError) else "an argument is not valid"

@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio
 
-from blockwire.content import StreamEvent
+from blockwire.content import StreamEvent, UnknownEvent
 from blockwire.ports import EngineRequest
 
 __all__ = ["ExternalEngine"]
@@ -29,12 +29,9 @@ class ExternalEngine:
 
     async def run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
         """Yield nothing until the turn is cancelled or the generator closed."""
-        del request
         await anyio.sleep_forever()
-        # Makes this a generator; a producer's events never come this way.
-        events: tuple[StreamEvent, ...] = ()
-        for event in events:
-            yield event
+        # Never reached; it makes this a generator.
+        yield UnknownEvent(type="", members={"turn_id": request.turn_id})
 
     async def aclose(self) -> None:
         """Have nothing to let go of."""

@@ -1,0 +1,209 @@
+"""The client for programs with an event loop: the calls, and the streams.
+
+Spec: docs/spec/gateway.md; docs/how-to/python-client.md. The blocking one is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypedDict, Unpack
+
+from blockwire.client.answers import follow_turn, turn_state
+from blockwire.client.calls import GatewayCalls, SubmitOptions, conversation_path
+from blockwire.client.reader import OnConnection, OnReport, StreamReader
+from blockwire.client.shapes import Turn
+from blockwire.client.stream import Received, Subscription
+from blockwire.content import Block, ConversationState, StreamEvent, TurnState, View
+
+__all__ = ["AskOptions", "AsyncClient", "FollowOptions", "StartAfter", "StreamOptions"]
+
+StartAfter = int | Literal["now"] | ConversationState
+"""Where a stream begins: after a seq, with what is there now, or where a state stands."""
+
+
+class FollowOptions(TypedDict, total=False):
+    """How a stream is read.
+
+    Attributes:
+        view: Ask for less than the caller may see.
+        give_up_s: Seconds without an event after which failures of the connection are final;
+            without it, or None, the bound of the settings.
+        on_connection: Called at each change of the connection.
+        on_report: Called with what was lost for good; without it that is logged.
+    """
+
+    view: View | None
+    give_up_s: float | None
+    on_connection: OnConnection | None
+    on_report: OnReport | None
+
+
+class StreamOptions(FollowOptions, total=False):
+    """How a conversation is read.
+
+    Attributes:
+        after: 0, the default, begins with the first event; another number hands over what comes
+            after it; ``now`` begins with a snapshot; a state goes on where it stands.
+        until_idle: End when nothing runs.
+    """
+
+    after: StartAfter
+    until_idle: bool
+
+
+class AskOptions(SubmitOptions, FollowOptions, total=False):
+    """How a question is to be answered, and how its answer is read."""
+
+
+_FOLLOW: Final = frozenset(FollowOptions.__annotations__)
+
+
+class AsyncClient(GatewayCalls):
+    """Talks to one gateway.
+
+    Calls raise :class:`~blockwire.client.ClientError`. Reads and submits are repeated for a few
+    seconds when the connection breaks or the gateway asks for it; nothing else ever is. Streams
+    come back by themselves and go on exactly where they were. Generators want to be closed when
+    they are left early: ``async with aclosing(client.watch(...)) as states``.
+
+    Args:
+        base_url: ``http://HOST:PORT``, with a path where a proxy asks for one.
+        token: Sent as ``Authorization: Bearer``.
+        settings: How long to wait for what.
+        timing: The clock; tests bring their own.
+        random: Returns a number in [0, 1), for pauses.
+        transport: Replaces the network, for tests.
+
+    Raises:
+        LocalProtocolError: ``invalid_url``, ``invalid_token``.
+    """
+
+    async def __aenter__(self) -> Self:
+        """Return the client; it is closed at the end of the block."""
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """Close all connections."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections; what still reads from one fails."""
+        await self._http.aclose()
+
+    async def events(
+        self, conversation_id: str, **options: Unpack[StreamOptions]
+    ) -> AsyncGenerator[tuple[ConversationState, StreamEvent], None]:
+        """Yield each event with the state after it, once, across any number of connections.
+
+        Events that concern live readers only (``turn.queued``) come with the state as it is. After
+        a hole in the numbers, or an event that does not fit, one ``conversation.snapshot`` takes
+        the place of what was missed.
+
+        Args:
+            conversation_id: Which one.
+            options: See :class:`StreamOptions`.
+        """
+        async with aclosing(self._batches(conversation_id, options)) as batches:
+            async for received in batches:
+                for item in received:
+                    yield item.state, item.event
+
+    async def watch(
+        self, conversation_id: str, **options: Unpack[StreamOptions]
+    ) -> AsyncGenerator[ConversationState, None]:
+        """Yield the newest state, whenever it is another.
+
+        States in between are left out when several events came at once; whoever shows states loses
+        nothing by it.
+
+        Args:
+            conversation_id: Which one.
+            options: See :class:`StreamOptions`.
+        """
+        last: ConversationState | None = None
+        async with aclosing(self._batches(conversation_id, options)) as batches:
+            async for received in batches:
+                if received[-1].state is not last:
+                    last = received[-1].state
+                    yield last
+
+    async def ask(
+        self,
+        conversation_id: str,
+        content: str | Iterable[Block],
+        **options: Unpack[AskOptions],
+    ) -> AsyncGenerator[TurnState, None]:
+        """Submit a question and yield the newest state of its answer until that is over.
+
+        The last one is terminal, whatever happened on the way. A turn that waits for a person is
+        yielded ``suspended``; it goes on after :meth:`resume`.
+
+        Args:
+            conversation_id: Where.
+            content: Text, or blocks.
+            options: See :class:`SubmitOptions` and :class:`FollowOptions`; ``give_up_s`` has a
+                bound of its own in the settings.
+        """
+        following: Any = {name: value for name, value in options.items() if name in _FOLLOW}
+        submitting: Any = {name: value for name, value in options.items() if name not in _FOLLOW}
+        turn = await self.submit(conversation_id, content, **submitting)
+        async with aclosing(self.follow(turn, **following)) as answer:
+            async for state in answer:
+                yield state
+
+    async def follow(
+        self, turn: Turn, **options: Unpack[FollowOptions]
+    ) -> AsyncGenerator[TurnState, None]:
+        """Yield the newest state of a submitted turn until it is over; see :meth:`ask`."""
+
+        async def read() -> Turn:
+            return await self.read_turn(turn.conversation_id, turn.id, view=options.get("view"))
+
+        if turn.is_over:
+            yield turn_state(await read())
+            return
+        patience_s = options.get("give_up_s")
+        watching: StreamOptions = {
+            "after": "now",
+            "view": options.get("view"),
+            "give_up_s": self._settings.ask_give_up_s if patience_s is None else patience_s,
+            "on_connection": options.get("on_connection"),
+            "on_report": options.get("on_report"),
+        }
+        batches = self._batches(turn.conversation_id, watching)
+        async with aclosing(follow_turn(turn, batches, read)) as answer:
+            async for state in answer:
+                yield state
+
+    def _batches(
+        self, conversation_id: str, options: StreamOptions
+    ) -> AsyncGenerator[list[Received], None]:
+        after = options.get("after", 0)
+        patience_s = options.get("give_up_s")
+        subscription = Subscription(
+            conversation_id,
+            base_url=self.base_url,
+            settings=self._settings,
+            random=self._http.random,
+            state=after if isinstance(after, ConversationState) else None,
+            with_snapshot=after == "now",
+            after=after if isinstance(after, int) else 0,
+            until_idle=options.get("until_idle", False),
+            view=options.get("view"),
+            give_up_s=self._settings.stream_give_up_s if patience_s is None else patience_s,
+        )
+        reader = StreamReader(
+            self._http,
+            f"{conversation_path(conversation_id)}/events",
+            subscription,
+            on_connection=options.get("on_connection"),
+            on_report=options.get("on_report"),
+        )
+        return reader.batches()

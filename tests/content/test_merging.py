@@ -104,9 +104,9 @@ def test_a_delta_before_one_with_an_unknown_member_stays_apart_too() -> None:
 
 
 def test_events_without_numbers_are_merged_and_have_no_pairs() -> None:
-    entries = merge_entries(
-        Merged(it) for it in [delta("a"), delta("b"), prose("c"), delta("d", "c")]
-    )
+    events: list[StreamEvent] = [delta("a"), delta("b"), prose("c"), delta("d", "c")]
+
+    entries = merge_entries(map(Merged, events))
 
     assert [entry.event for entry in entries] == [delta("ab"), prose("c"), delta("d", "c")]
     assert all(entry.pairs == () for entry in entries)

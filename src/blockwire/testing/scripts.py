@@ -40,9 +40,9 @@ from blockwire.testing.strategies import (
     BLOCK_TYPES,
     blocks,
     json_objects,
-    json_values,
     messages,
     names,
+    opaque_values,
     texts,
     times,
 )
@@ -108,19 +108,19 @@ def _change_some_block(draw: st.DrawFn, script: _Script) -> None:
         status = st.sampled_from(_STATUS_AFTER[script.tool_status[block_id]])
         optional: dict[str, st.SearchStrategy[Json]] = {
             "status": status,
-            "input": json_values(),
-            "output": json_values(),
+            "input": opaque_values(),
+            "output": opaque_values(),
             "error": st.none(),
             "output_json": texts(),
             "completed_at": times(),
-            "provider_data": json_values(),
+            "provider_data": opaque_values(),
         }
         script.update(block_id, draw(st.fixed_dictionaries({}, optional=optional)))
 
 
 def _complete_some_block(draw: st.DrawFn, script: _Script) -> None:
     block_id = draw(st.sampled_from(sorted(script.open_types)))
-    provider_data: st.SearchStrategy[Json] = st.none() | json_values()
+    provider_data: st.SearchStrategy[Json] = st.none() | opaque_values()
     script.complete(block_id, draw(provider_data))
 
 
@@ -137,7 +137,7 @@ def _wait_or_go_on(draw: st.DrawFn, script: _Script) -> None:
 
 
 def _say_something_new(draw: st.DrawFn, script: _Script) -> None:
-    members: dict[str, Json] = {"turn_id": script.turn_id, "x": draw(json_values())}
+    members: dict[str, Json] = {"turn_id": script.turn_id, "x": draw(opaque_values())}
     script.events.append(UnknownEvent("acme.progress", members))
 
 
@@ -172,7 +172,7 @@ def turn_scripts(
     *,
     turn_id: str = "turn_1",
     role: st.SearchStrategy[str] = _ASSISTANT,
-    max_steps: int = 16,
+    max_steps: int = 12,
     ended: bool | None = None,
 ) -> list[StreamEvent]:
     """Return the events of one turn, from ``turn.started``, without numbers; all are valid.
@@ -201,7 +201,7 @@ def turn_scripts(
 
 
 @st.composite
-def conversation_scripts(draw: st.DrawFn, *, max_steps: int = 12) -> list[StreamEvent]:
+def conversation_scripts(draw: st.DrawFn, *, max_steps: int = 10) -> list[StreamEvent]:
     """Return the events of a conversation, without numbers: messages and one or two turns.
 
     The events of two turns are interleaved; one of them may be a turn of role ``system``.

@@ -23,6 +23,7 @@ __all__ = [
     "keys",
     "messages",
     "names",
+    "opaque_values",
     "texts",
     "times",
 ]
@@ -32,6 +33,23 @@ _KEYS: Final = ("__proto__", "constructor", "id", "type", "key", "value", "entri
 # What has broken stores, terminals and counters of characters.
 _TEXTS: Final = ("\x00", "\u0301", "👩🏽\u200d💻", "\u202e", "\r\n", "</script>", "\x1b]0;t\x07")
 _BIG: Final = 10**30
+_SAMPLES: Final[tuple[Json, ...]] = (
+    None,
+    False,
+    0,
+    -1,
+    1.5,
+    2**53,
+    _BIG,
+    "",
+    "a\x00b",
+    "\U0001f600",
+    [],
+    {},
+    [[None]],
+    {"__proto__": {"a": [1, "b"]}},
+    {"path": "a/b", "count": 3},
+)
 
 BLOCK_TYPES: Final = (
     "prose",
@@ -60,7 +78,8 @@ def keys() -> st.SearchStrategy[str]:
 def names() -> st.SearchStrategy[str]:
     """Return names that people may be shown: no controls, at most 256 scalars."""
     visible = st.characters(exclude_categories=("Cc", "Cs"))
-    return st.text(visible, max_size=12) | st.just("n" * NAME_CHARS_MAX)
+    some = st.sampled_from(("", " ", "ls", "Ada", "n" * NAME_CHARS_MAX))
+    return some | st.text(visible, max_size=8)
 
 
 def ids(prefix: str = "") -> st.SearchStrategy[str]:
@@ -98,17 +117,22 @@ def json_objects() -> st.SearchStrategy[dict[str, Json]]:
     return st.dictionaries(keys(), json_values(max_leaves=3), max_size=3)
 
 
+def opaque_values() -> st.SearchStrategy[Json]:
+    """Return opaque JSON values, mostly from a short list: quick to draw for members of blocks."""
+    return st.sampled_from(_SAMPLES) | json_values(max_leaves=2)
+
+
 def _codes() -> st.SearchStrategy[str]:
-    return st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True)
+    return st.sampled_from(("a", "turn_failed", "x1", "c" * NAME_CHARS_MAX))
 
 
 def _tool_members(status: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, Json]]:
     return st.fixed_dictionaries(
         {"tool": names(), "status": status},
         optional={
-            "input": json_values(),
-            "output": json_values(),
-            "error": json_values(),
+            "input": opaque_values(),
+            "output": opaque_values(),
+            "error": opaque_values(),
             "input_json": texts(),
             "started_at": times(),
             "completed_at": times(),
@@ -147,7 +171,7 @@ def _members(block_type: str) -> st.SearchStrategy[dict[str, Json]]:
         case "speech":
             needed = {"text": texts().filter(lambda text: bool(text.strip()))}
         case _:
-            return st.dictionaries(keys().filter(_is_free), json_values(), max_size=3)
+            return st.dictionaries(keys().filter(_is_free), opaque_values(), max_size=3)
     return st.fixed_dictionaries(needed, optional=optional)
 
 
@@ -167,9 +191,9 @@ def blocks(
     block: Block = {"id": draw(ids() if block_id is None else block_id), "type": kind}
     block.update(draw(_members(kind)))
     if draw(st.booleans()):
-        block["provider_data"] = draw(json_values())
+        block["provider_data"] = draw(opaque_values())
     if draw(st.booleans()):
-        block["x_unknown"] = draw(json_values())
+        block["x_unknown"] = draw(opaque_values())
     return block
 
 
@@ -196,9 +220,9 @@ def messages(
         "provider": names(),
         "author": names(),
         "usage": json_objects(),
-        "metadata": json_values(),
-        "provider_data": json_values(),
-        "x_unknown": json_values(),
+        "metadata": opaque_values(),
+        "provider_data": opaque_values(),
+        "x_unknown": opaque_values(),
     }
     for name in draw(st.sets(st.sampled_from(sorted(optional)))):
         message[name] = draw(optional[name])

@@ -129,7 +129,7 @@ _VALUES: Final[tuple[Any, ...]] = (
 
 def _alter_value(chance: random.Random, value: Any) -> None:
     """Change one member somewhere inside: another value, another name, or gone."""
-    for _ in range(20):
+    while True:
         if isinstance(value, dict) and value:
             name = chance.choice(list(value))
             if isinstance(value[name], dict | list) and value[name] and chance.random() < 0.8:

@@ -116,7 +116,11 @@ _CHAT: Final = [
         "think tags cut anywhere",
         "openai-chat",
         sse(
-            *(chat({"content": c}) for c in "\n<think>a < b</think>\n\n1 < 2, no </think>"),
+            *(
+                chat({"content": c})
+                for c in ("\n<", "thi", "nk>a <", " b</", "think>\n", "\n1 < 2")
+            ),
+            chat({"content": ", no </think>"}),
             chat(finish="stop"),
             done=True,
         ),

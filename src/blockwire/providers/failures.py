@@ -28,6 +28,7 @@ BODY_BYTES_MAX: Final = 65_536
 # what they are (``insufficient_quota``, ``tool_use_failed``), in lower case.
 _OUR_CODES: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "error": "provider_error",
         "engine_overloaded_error": "provider_overloaded",
         "overloaded": "provider_overloaded",
         "overloaded_error": "provider_overloaded",
@@ -111,8 +112,8 @@ def failure_of(error: Json, *, status: int | None = None) -> ProviderFailure:
     number = int(str(numbers[0])[:4]) if numbers else None
     code = next(filter(None, map(_our_code, words)), None)
     by_status = _OUR_CODES_OF_STATUS.get(number or 0)
-    # A word that says nothing ("error", "invalid_request_error") must not hide a telling status.
-    if code is None or (code == "error" and by_status is not None):
+    # The word "error" says nothing, and must not hide a telling status.
+    if code is None or code == "provider_error":
         code = by_status or "provider_error"
     own = words[0] if words else number
     return ProviderFailure(

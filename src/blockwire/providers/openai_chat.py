@@ -103,11 +103,19 @@ class OpenAIChatDecoder(StreamDecoder):
         if reasoning:
             self._text.no_tags()
             self._answer.say("reasoning", reasoning)
-        segment = self._answer.segment
         for _index, detail in records_of(delta, "reasoning_details"):
             # The text of the details is said already; what is signed or encrypted is to go back.
-            if segment is not None and ("data" in detail or "signature" in detail):
-                self._answer.collect(segment.data, "reasoning_details", detail)
+            if "data" in detail or "signature" in detail:
+                self._keep_detail(detail)
+
+    def _keep_detail(self, detail: dict[str, Json]) -> None:
+        segment = self._answer.segment
+        if segment is not None and segment.kind == "reasoning":
+            self._answer.collect(segment.data, "reasoning_details", detail)
+        else:
+            part = self._answer.add_part("reasoning")
+            self._answer.collect(part.data, "reasoning_details", detail)
+            part.close()
 
     def _take_content(self, delta: dict[str, Json]) -> None:
         self._text.add(text_of(delta, "content"))

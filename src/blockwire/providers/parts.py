@@ -241,8 +241,7 @@ class ToolCall:
 
     def end_run(self) -> None:
         """Complete a call that the provider ran and whose result it keeps to itself."""
-        if not self.is_closed:
-            self._close({"status": "completed"})
+        self._close({"status": "completed"})
 
     def fail(self, code: str, message: str) -> None:
         """Complete the call as failed; what came of its arguments is kept as text."""

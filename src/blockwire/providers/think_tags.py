@@ -5,6 +5,7 @@ Spec: docs/spec/providers.md, "Reasoning inside the text".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 from blockwire.providers.answer import Answer
@@ -17,8 +18,8 @@ _CLOSE: Final = "</think>"
 # Text that may stand before the tag: some templates begin with line breaks.
 _BLANKS: Final = " \t\r\n"
 
-# Unicode scalars held back while they may be a tag; blanks beyond that are the answer's own.
-HELD_CHARS_MAX: Final = 64
+# Blanks held back while a tag may follow; an answer that begins with more has no tags.
+BLANK_CHARS_MAX: Final = 64
 
 _State = Literal["before", "inside", "after", "text"]
 
@@ -34,35 +35,41 @@ class ThinkTags:
         self._answer = answer
         self._state: _State = "before"
         self._held = ""
+        # What to do with a text in each state; each returns what is left of it.
+        self._steps: Final[dict[_State, Callable[[str], str]]] = {
+            "before": self._find_open,
+            "inside": self._find_close,
+            "after": self._skip_breaks,
+            "text": self._say,
+        }
 
     def add(self, text: str) -> None:
         """Add a piece of the text."""
         while text:
-            match self._state:
-                case "before":
-                    text = self._find_open(text)
-                case "inside":
-                    text = self._find_close(text)
-                case "after":
-                    # The blank lines after the tag belong to it.
-                    text = text.lstrip("\r\n")
-                    if text:
-                        self._state = "text"
-                case "text":
-                    self._answer.say("prose", text)
-                    text = ""
+            text = self._steps[self._state](text)
+
+    def _say(self, text: str) -> str:
+        self._answer.say("prose", text)
+        return ""
+
+    def _skip_breaks(self, text: str) -> str:
+        """Drop the blank lines after the tag, which belong to it."""
+        text = text.lstrip("\r\n")
+        if text:
+            self._state = "text"
+        return text
 
     def _find_open(self, text: str) -> str:
         held = self._held + text
         tag = held.lstrip(_BLANKS)
-        if tag.startswith(_OPEN):
-            self._held = ""
-            self._state = "inside"
-            return tag[len(_OPEN) :]
-        if _OPEN.startswith(tag) and len(held) <= HELD_CHARS_MAX:
-            self._held = held
-            return ""
         self._held = ""
+        if len(held) - len(tag) <= BLANK_CHARS_MAX:
+            if tag.startswith(_OPEN):
+                self._state = "inside"
+                return tag[len(_OPEN) :]
+            if _OPEN.startswith(tag):
+                self._held = held
+                return ""
         self._state = "text"
         return held
 

@@ -18,6 +18,7 @@ __all__ = [
     "check_turn",
     "conversation_not_found",
     "finished_rows",
+    "last_public_seq",
     "numbered_turn",
 ]
 
@@ -64,6 +65,14 @@ def numbered_turn(turn: TurnRow, stored: TurnRow | None, entries: Sequence[Entry
     if first_seq == turn.first_seq and last_seq == turn.last_seq:
         return turn
     return msgspec.structs.replace(turn, first_seq=first_seq, last_seq=last_seq)
+
+
+def last_public_seq(entries: Sequence[Entry], before: int) -> int:
+    """Return the number of the last entry that public views get, else ``before``."""
+    for entry in reversed(entries):
+        if entry.public_frame is not None:
+            return entry.seq
+    return before
 
 
 def finished_rows(

@@ -31,6 +31,7 @@ from blockwire.stores.changes import (
     check_turn,
     conversation_not_found,
     finished_rows,
+    last_public_seq,
     numbered_turn,
 )
 from blockwire.stores.cursors import decode_list_cursor, decode_turn_cursor, encode_cursor
@@ -299,11 +300,10 @@ def _keep(
 ) -> None:
     row = conversation.row
     conversation.log += entries
-    seen = [entry.seq for entry in entries if entry.public_frame is not None]
     conversation.row = msgspec.structs.replace(
         row,
         head_seq=row.head_seq + len(entries),
-        public_head_seq=seen[-1] if seen else row.public_head_seq,
+        public_head_seq=last_public_seq(entries, row.public_head_seq),
         updated_at=max(row.updated_at, ts),
     )
     if turn is not None:

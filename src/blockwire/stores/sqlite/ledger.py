@@ -26,6 +26,7 @@ from blockwire.stores.changes import (
     check_turn,
     conversation_not_found,
     finished_rows,
+    last_public_seq,
     numbered_turn,
 )
 from blockwire.stores.entries import stamp_all
@@ -209,10 +210,7 @@ class Ledger:
         else:
             head.pending += entries
             head.seq = entries[-1].seq
-            for entry in reversed(entries):
-                if entry.public_frame is not None:
-                    head.public_seq = entry.seq
-                    break
+            head.public_seq = last_public_seq(entries, head.public_seq)
             self._touched[change.conversation_id] = head
         turn = change.turn
         is_end = turn is not None and turn.status in TURN_TERMINAL_STATUSES
@@ -358,7 +356,7 @@ def _log_row(head: _Head, entries: Sequence[Entry]) -> _LogRow:
     else:
         owner = b"".join([entry.owner_frame for entry in entries])
         public = b"".join([entry.public_frame or b"" for entry in entries])
-    if public == owner:
+    if public is owner or public == owner:
         public = None
     elif public is None:
         public = b""

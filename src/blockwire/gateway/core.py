@@ -144,10 +144,16 @@ class GatewayCore:
                                 endings.start_soon(self._interrupt, conversation, live)
             if self._supervisor is not None:
                 await asyncio.wait([self._supervisor])
-            for engine in self._engines.values():
-                await engine.aclose()
+            await self._close_engines()
             await self.bus.aclose()
             await self.store.aclose()
+
+    async def _close_engines(self) -> None:
+        for name, engine in self._engines.items():
+            try:
+                await engine.aclose()
+            except Exception as error:  # noqa: BLE001 - an engine is code of somebody else
+                _log.error("engine %s did not close: %s", name, type(error).__name__)
 
     async def _interrupt(self, conversation: Conversation, live: LiveTurn) -> None:
         try:

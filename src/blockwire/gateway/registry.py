@@ -6,12 +6,16 @@ Spec: docs/spec/gateway/limits.md.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
 
 from blockwire.gateway.conversation import Conversation, conversation_not_found
 
 __all__ = ["Registry"]
+
+_LOOKS_MAX: Final = 16
+"""Conversations looked at each time one is let go."""
 
 
 class Registry:
@@ -62,27 +66,40 @@ class Registry:
             StoreError: It cannot be read.
         """
         conversation = self.find(conversation_id)
-        conversation.pins += 1
-        try:
+        with self.holding(conversation):
             if not conversation.is_loaded:
                 async with conversation.changing():
                     pass
             if conversation.is_gone or (tenant is not None and conversation.row.tenant != tenant):
                 raise conversation_not_found()
             yield conversation
+
+    @contextmanager
+    def holding(self, conversation: Conversation) -> Iterator[None]:
+        """Keep a conversation in memory meanwhile."""
+        conversation.pins += 1
+        try:
+            yield
         finally:
             conversation.pins -= 1
-            self._leave(conversation)
+            if conversation.can_leave and (conversation.is_gone or not conversation.is_loaded):
+                self._drop(conversation)
+            self._drop_idle()
 
-    def _leave(self, conversation: Conversation) -> None:
-        if conversation.can_leave and (conversation.is_gone or not conversation.is_loaded):
-            self._drop(conversation)
-        # Those that cannot leave are passed over; their number is bounded by their users.
-        excess = len(self._known) - self._idle_max
-        if excess > 0:
-            idle = [known for known in self._known.values() if known.can_leave]
-            for known in idle[:excess]:
-                self._drop(known)
+    def _drop_idle(self) -> None:
+        """Drop idle conversations beyond the bound, the one used longest ago first.
+
+        Those in use go to the back of the queue, a few at a time: with more in use than may be
+        idle, nobody pays for a look at them all.
+        """
+        for _ in range(_LOOKS_MAX):
+            if len(self._known) <= self._idle_max:
+                return
+            oldest = next(iter(self._known.values()))
+            if oldest.can_leave:
+                self._drop(oldest)
+            else:
+                self._known.move_to_end(oldest.id)
 
     def _drop(self, conversation: Conversation) -> None:
         if self._known.get(conversation.id) is conversation:

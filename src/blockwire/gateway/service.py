@@ -33,8 +33,10 @@ from blockwire.gateway.producers import (
 from blockwire.gateway.reading import Head
 from blockwire.gateway.shapes import list_shape, turn_shape
 from blockwire.gateway.submits import (
+    ChosenEngine,
     Submission,
     check_condition,
+    choose_engine,
     find_repeat,
     read_submission,
     start_turn,
@@ -90,8 +92,6 @@ class GatewayService(ConversationMethods):
         submission = read_submission(
             body,
             key=idempotency_key,
-            profiles=self._profiles,
-            engine_default=self._engine_default,
             ids=self._ids,
             bytes_max=self.settings.body_bytes_max,
         )
@@ -101,13 +101,18 @@ class GatewayService(ConversationMethods):
                 repeated = await find_repeat(self.store, conversation, submission)
                 row = repeated
                 if row is None:
+                    engine = choose_engine(submission, self._profiles, self._engine_default)
                     await check_condition(self.store, conversation, submission)
-                    row = (await self._start(tasks, conversation, submission)).row
+                    row = (await self._start(tasks, conversation, submission, engine)).row
             self._reach("acknowledge.before")
             return SubmitResult(turn_shape(row), is_new=repeated is None, epoch=row.epoch)
 
     async def _start(
-        self, tasks: anyio.abc.TaskGroup, conversation: Conversation, submission: Submission
+        self,
+        tasks: anyio.abc.TaskGroup,
+        conversation: Conversation,
+        submission: Submission,
+        engine: ChosenEngine,
     ) -> LiveTurn:
         if self._turns_in_flight >= self.settings.turns_in_flight_max:
             raise RemoteProtocolError(
@@ -115,25 +120,22 @@ class GatewayService(ConversationMethods):
             )
         self._turns_in_flight += 1
         try:
-            live = await start_turn(conversation, submission, self._ids)
+            live = await start_turn(conversation, submission, engine, self._ids)
         except BaseException:
             self._turns_in_flight -= 1
             raise
-        tasks.start_soon(self._run, conversation, live, submission)
+        tasks.start_soon(self._run, conversation, live, engine)
         return live
 
-    async def _run(
-        self, conversation: Conversation, live: LiveTurn, submission: Submission
-    ) -> None:
-        conversation.pins += 1
+    async def _run(self, conversation: Conversation, live: LiveTurn, chosen: ChosenEngine) -> None:
         try:
-            engine = self._engines.get(submission.engine)
-            if engine is None or submission.profile.is_external:
-                await self._runner.watch_external(conversation, live)
-            else:
-                await self._runner.run(conversation, live, engine, submission.profile)
+            with self._registry.holding(conversation):
+                engine = self._engines.get(chosen.name)
+                if engine is None or chosen.profile.is_external:
+                    await self._runner.watch_external(conversation, live)
+                else:
+                    await self._runner.run(conversation, live, engine, chosen.profile)
         finally:
-            conversation.pins -= 1
             self._turns_in_flight -= 1
 
     async def read_turn(

@@ -71,7 +71,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
     wait_s_max: float = 300.0
     batch_events_max: int = 1_024
     external_idle_s: float = 3_600.0
-    store_retries_max: int = 10
+    store_retries_max: int = 720
     store_retry_first_s: float = 0.05
     store_retry_pause_s_max: float = 5.0
     stop_s_max: float = 10.0

@@ -32,31 +32,25 @@ class Submission(NamedTuple):
         body: What it asks for.
         key: Its ``Idempotency-Key``, if any.
         digest: SHA-256 of the canonical text of its body, hexadecimal.
-        engine: Name of the engine to run it.
-        profile: What is known of that engine.
     """
 
     body: SubmitBody
     key: str | None
     digest: str
-    engine: str
+
+
+class ChosenEngine(NamedTuple):
+    """An engine by its configured name, and what is known of it."""
+
+    name: str
     profile: EngineProfile
 
 
-def read_submission(  # noqa: PLR0913 - body, header and what they are checked against
-    body: Json,
-    *,
-    key: str | None,
-    profiles: Mapping[str, EngineProfile],
-    engine_default: str,
-    ids: IdFactory,
-    bytes_max: int,
-) -> Submission:
+def read_submission(body: Json, *, key: str | None, ids: IdFactory, bytes_max: int) -> Submission:
     """Return what a submit asks for.
 
     Raises:
-        RemoteProtocolError: ``engine_not_found``, ``limit_exceeded``,
-            ``invalid_idempotency_key`` and the codes of
+        RemoteProtocolError: ``limit_exceeded``, ``invalid_idempotency_key`` and the codes of
             :func:`~blockwire.gateway.bodies.read_submit_body`.
     """
     if key is not None:
@@ -65,11 +59,22 @@ def read_submission(  # noqa: PLR0913 - body, header and what they are checked a
     if len(text) > bytes_max:
         raise RemoteProtocolError("limit_exceeded", f"the body has over {bytes_max} bytes")
     read = read_submit_body(body, ids.new_id)
-    engine = read.engine if read.engine is not None else engine_default
-    profile = profiles.get(engine)
+    return Submission(read, key, hashlib.sha256(text).hexdigest())
+
+
+def choose_engine(
+    submission: Submission, profiles: Mapping[str, EngineProfile], default: str
+) -> ChosenEngine:
+    """Return the engine to run a submit that nobody made before.
+
+    Raises:
+        RemoteProtocolError: ``engine_not_found``.
+    """
+    name = submission.body.engine if submission.body.engine is not None else default
+    profile = profiles.get(name)
     if profile is None:
         raise RemoteProtocolError("engine_not_found", "no such engine", pointer="/engine")
-    return Submission(read, key, hashlib.sha256(text).hexdigest(), engine, profile)
+    return ChosenEngine(name, profile)
 
 
 async def find_repeat(
@@ -116,7 +121,7 @@ async def check_condition(store: Store, conversation: Conversation, submission: 
 
 
 async def start_turn(
-    conversation: Conversation, submission: Submission, ids: IdFactory
+    conversation: Conversation, submission: Submission, engine: ChosenEngine, ids: IdFactory
 ) -> LiveTurn:
     """Commit the question and the start of its turn. Hold the lock.
 
@@ -136,7 +141,7 @@ async def start_turn(
     }
     model = submission.body.model
     if model is None:
-        model = submission.profile.model
+        model = engine.profile.model
     batch.add(MessageCreated(question))
     batch.add(
         TurnStarted(
@@ -144,19 +149,19 @@ async def start_turn(
             "assistant",
             batch.ts,
             model=model,
-            provider=submission.profile.provider,
+            provider=engine.profile.provider,
         )
     )
     row = TurnRow(
         id=turn_id,
         conversation_id=conversation.id,
         status="running",
-        engine=submission.engine,
+        engine=engine.name,
         created_at=batch.ts,
         started_at=batch.ts,
         request_message_id=str(question["id"]),
         model=model,
-        provider=submission.profile.provider,
+        provider=engine.profile.provider,
         idempotency_key=submission.key,
         body_hash=submission.digest if submission.key is not None else None,
         options=submission.body.options,

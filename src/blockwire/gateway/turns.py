@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 
@@ -48,10 +48,23 @@ STORE_FAILED_MESSAGE: Final = "The rest of the answer could not be stored; what 
 TRUNCATED_CODE: Final = "stream_truncated"
 TRUNCATED_MESSAGE: Final = "The answer ended before it was complete; what had arrived is kept."
 ENGINE_FAILED_MESSAGE: Final = "The engine failed unexpectedly; see the log."
+INTERNAL_MESSAGE: Final = "The gateway failed unexpectedly; see its log."
 PRODUCER_SILENT_MESSAGE: Final = "The producer of this turn fell silent; what had arrived is kept."
 RESUME_UNAVAILABLE_MESSAGE: Final = (
     "The engine kept nothing with which it could go on after the answer."
 )
+
+
+class _Failure(NamedTuple):
+    """Why a turn must end although its engine goes on."""
+
+    code: str
+    message: str
+    reason: str | None
+
+
+def _store_failure(error: StoreError) -> _Failure:
+    return _Failure(error.code, STORE_FAILED_MESSAGE, "store")
 
 
 class TurnRunner:
@@ -89,20 +102,20 @@ class TurnRunner:
         Never raises: a failure of any kind ends the turn.
         """
         with live.scope:
-            failure: StoreError | None = None
+            failure: _Failure | None = None
             try:
                 failure = await self._run(conversation, live, engine, profile)
             except StoreError as error:
-                failure = error
+                failure = _store_failure(error)
             except Exception as error:  # noqa: BLE001 - one turn must not end all others
-                _log.error("turn %s: %s", live.row.id, type(error).__name__, exc_info=error)
-                failure = StoreError("internal_error", ENGINE_FAILED_MESSAGE)
+                _log.error("turn %s: %s", live.row.id, type(error).__name__)
+                failure = _Failure("internal_error", INTERNAL_MESSAGE, None)
             if failure is not None:
                 await self._end_failed(conversation, live, failure)
 
     async def _run(
         self, conversation: Conversation, live: LiveTurn, engine: Engine, profile: EngineProfile
-    ) -> StoreError | None:
+    ) -> _Failure | None:
         built = await build_request(
             self._store,
             conversation.row,
@@ -135,8 +148,8 @@ class TurnRunner:
         finally:
             live.inbox.close(failure)
 
-    async def _commit_inbox(self, conversation: Conversation, live: LiveTurn) -> StoreError | None:
-        """Commit until the turn is over; return what the store could not do."""
+    async def _commit_inbox(self, conversation: Conversation, live: LiveTurn) -> _Failure | None:
+        """Commit until the turn is over; return why its answer could not be stored."""
         while not live.ended.is_set():
             await live.inbox.wait()
             try:
@@ -151,7 +164,7 @@ class TurnRunner:
                     if is_waiting:
                         break
             except StoreError as error:
-                return error
+                return _store_failure(error)
             except RemoteProtocolError:
                 # The conversation was deleted; nobody is left to tell.
                 break
@@ -300,7 +313,7 @@ class TurnRunner:
 
     # when the store fails -----------------------------------------------------------------
     async def _end_failed(
-        self, conversation: Conversation, live: LiveTurn, failure: StoreError
+        self, conversation: Conversation, live: LiveTurn, failure: _Failure
     ) -> None:
         """Store the end of a turn whose answer could not be stored, as soon as that works."""
         for pause_s in self._pauses():
@@ -318,7 +331,7 @@ class TurnRunner:
             pause_s = min(pause_s * 2, self._settings.store_retry_pause_s_max)
 
     async def _try_end_failed(
-        self, conversation: Conversation, live: LiveTurn, failure: StoreError
+        self, conversation: Conversation, live: LiveTurn, failure: _Failure
     ) -> bool:
         try:
             async with conversation.changing():
@@ -329,7 +342,12 @@ class TurnRunner:
                 live.inbox.drain()
                 batch = conversation.batch()
                 self.add_failed(
-                    batch, live, failure.code, STORE_FAILED_MESSAGE, retryable=True, reason="store"
+                    batch,
+                    live,
+                    failure.code,
+                    failure.message,
+                    retryable=True,
+                    reason=failure.reason,
                 )
                 await conversation.commit_turn(batch, live)
         except StoreError as error:

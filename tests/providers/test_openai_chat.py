@@ -194,6 +194,17 @@ def test_a_call_that_changes_its_name_or_has_none_is_never_run() -> None:
     assert decoded.ended.error_code == "invalid_tool_call"
 
 
+def test_the_id_of_a_call_that_failed_already_changes_nothing() -> None:
+    decoded = read(
+        chat(call(0, "{", name="read")),
+        chat(call(0, "}", name="delete")),
+        chat(call(0, "}", id="x")),
+        chat(finish="tool_calls"),
+    )
+
+    assert [block["status"] for block in decoded.of_type("tool")] == ["failed"]
+
+
 def test_names_hold_no_controls_and_have_a_bound() -> None:
     decoded = read(
         chat(call(0, "{}", id="x", name="a\x1b[2J\n" + "b" * 300)),
@@ -242,6 +253,31 @@ def test_every_reason_to_stop_is_told(
     assert [block["code"] for block in decoded.of_type("error", "notice")] == (
         [code] if code else []
     )
+
+
+def test_a_refusal_is_said_and_told() -> None:
+    decoded = read(
+        chat({"content": None, "refusal": ""}),
+        chat({"refusal": "I can't "}),
+        chat({"refusal": "help."}),
+        chat(finish="stop"),
+    )
+
+    assert shape(decoded) == [("prose", "I can't help."), ("notice", "refusal")]
+    assert outcome_of(decoded) == "refused"
+
+
+def test_only_the_first_choice_counts() -> None:
+    chunk = chat({"content": "One"}, "stop")
+    chunk["choices"].insert(0, {"index": 1, "delta": {"content": "Two"}})
+
+    assert shape(read(chunk)) == [("prose", "One")]
+
+
+def test_what_keeps_the_connection_alive_is_no_part_of_the_answer() -> None:
+    body = b": hi\n\ndata:\n\ndata: null\n\ndata: []\n\n" + sse(chat({"content": "x"}, "stop"))
+
+    assert shape(decode("openai-chat", [body])) == [("prose", "x")]
 
 
 def test_an_empty_answer_does_not_look_finished() -> None:

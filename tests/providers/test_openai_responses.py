@@ -90,6 +90,19 @@ def test_a_call_that_the_server_left_incomplete_is_not_run() -> None:
     assert decoded.of_type("tool")[0]["error"]["code"] == "tool_call_cut"
 
 
+def test_what_comes_after_the_end_of_the_arguments_changes_nothing() -> None:
+    more = {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "}"}
+    decoded = read(
+        item(0, "function_call", call_id="c", name="f"),
+        {"type": "response.function_call_arguments.done", "output_index": 0, "arguments": "{}"},
+        more,
+        item(0, "function_call", done=True, name="f", arguments='{"a":1}'),
+        response("completed"),
+    )
+
+    assert decoded.of_type("tool")[0]["input"] == {}
+
+
 def test_calls_at_one_index_are_told_apart_and_one_told_twice_is_one() -> None:
     first: dict[str, Any] = {"call_id": "c1", "name": "f", "arguments": '{"a":1}'}
     second: dict[str, Any] = {"call_id": "c2", "name": "f", "arguments": '{"a":2}'}

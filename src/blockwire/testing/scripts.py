@@ -8,9 +8,9 @@ allowed, so that it can be tested with them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -36,54 +36,36 @@ from blockwire.content import (
 )
 from blockwire.content.vocabulary import TerminalStatus
 from blockwire.jsontext import Json
-from blockwire.testing.strategies import (
-    BLOCK_TYPES,
-    blocks,
-    json_objects,
-    messages,
-    names,
-    opaque_values,
-    texts,
-    times,
-)
+from blockwire.testing.strategies import json_values, messages, texts
 
 __all__ = ["conversation_scripts", "numbered", "numbered_for", "turn_scripts"]
 
+T = TypeVar("T")
+
 _ASSISTANT: Final = st.just("assistant")
+_STEPS_MAX: Final = 24
+"""Events of one turn between the first and the last, about."""
 
-
-@dataclass
-class _Script:
-    """The events of one turn so far, and the account of what is open."""
-
-    turn_id: str
-    events: list[StreamEvent] = field(default_factory=list)
-    open_types: dict[str, str] = field(default_factory=dict)
-    tool_status: dict[str, str] = field(default_factory=dict)
-    block_count: int = 0
-    is_suspended: bool = False
-
-    def start(self, block: Block) -> None:
-        self.block_count += 1
-        self.events.append(BlockStarted(self.turn_id, block))
-        block_id, kind = str(block["id"]), str(block["type"])
-        self.open_types[block_id] = kind
-        if kind == "tool":
-            self.tool_status[block_id] = str(block["status"])
-
-    def update(self, block_id: str, changes: dict[str, Json]) -> None:
-        self.events.append(BlockUpdated(self.turn_id, block_id, changes))
-        if "status" in changes:
-            self.tool_status[block_id] = str(changes["status"])
-
-    def complete(self, block_id: str, provider_data: Json = None) -> None:
-        if self.open_types.pop(block_id) == "tool" and self.tool_status[block_id] == "running":
-            self.events.append(BlockUpdated(self.turn_id, block_id, {"status": "failed"}))
-        self.events.append(BlockCompleted(self.turn_id, block_id, provider_data=provider_data))
-
-
-_STATUS_AFTER: Final = {
-    "pending": ("pending", "running", "completed", "failed", "cancelled"),
+# Members of blocks as they start. Text and tools come often: they are what events change.
+_BLOCKS: Final[tuple[tuple[str, dict[str, Json]], ...]] = (
+    ("prose", {"markdown": ""}),
+    ("prose", {"markdown": "So: ", "x_unknown": [1]}),
+    ("reasoning", {"text": ""}),
+    ("reasoning", {"text": "Hm.", "visibility": "private", "provider_data": {"signature": "x"}}),
+    ("reasoning", {"text": "", "visibility": "visible"}),
+    ("tool", {"tool": "ls", "status": "pending"}),
+    ("tool", {"tool": "ls", "status": "running", "input": {"__proto__": 2**70}}),
+    ("tool", {"tool": "ls", "status": "completed", "output": None, "provider_data": 1}),
+    ("code", {"text": "a\x00b", "language": "c"}),
+    ("error", {"code": "oops", "message": "No.", "retryable": True}),
+    ("attachment", {"attachment_id": "att_1", "name": "a.png", "media_type": "image/png"}),
+    ("notice", {"code": "slow", "message": "Slow."}),
+    ("speech", {"text": "Six."}),
+    ("acme_chart", {"fallback_text": "a chart", "data": [[1.5, None]]}),
+)
+_USAGES: Final[tuple[dict[str, Json] | None, ...]] = (None, {"input_tokens": 3})
+_STATUS_AFTER: Final[Mapping[str, tuple[str, ...]]] = {
+    "pending": ("running", "pending", "completed", "failed", "cancelled"),
     "running": ("running", "completed", "failed", "cancelled"),
     "completed": ("completed",),
     "failed": ("failed",),
@@ -91,79 +73,105 @@ _STATUS_AFTER: Final = {
 }
 
 
-def _start_some_block(draw: st.DrawFn, script: _Script) -> None:
-    # Text and tools are what most turns consist of, and what events can change.
-    kinds = st.sampled_from((*BLOCK_TYPES, "prose", "prose", "reasoning", "reasoning", "tool"))
-    name = f"b{script.block_count}"
-    script.start(draw(blocks(block_type=kinds, block_id=st.just(name))))
+class _Dice:
+    """One drawn number that many choices are made from: quick to draw, and shrinks to the first."""
+
+    def __init__(self, number: int) -> None:
+        self._left = number
+
+    def pick(self, options: Sequence[T]) -> T:
+        self._left, index = divmod(self._left, len(options))
+        return options[index]
 
 
-def _change_some_block(draw: st.DrawFn, script: _Script) -> None:
-    block_id = draw(st.sampled_from(sorted(script.open_types)))
-    kind = script.open_types[block_id]
-    if kind in DELTA_FIELDS:
-        text = draw(texts())
-        script.events.append(BlockDelta(script.turn_id, block_id, DELTA_FIELDS[kind], text))
-    elif kind == "tool":
-        status = st.sampled_from(_STATUS_AFTER[script.tool_status[block_id]])
-        optional: dict[str, st.SearchStrategy[Json]] = {
-            "status": status,
-            "input": opaque_values(),
-            "output": opaque_values(),
-            "error": st.none(),
-            "output_json": texts(),
-            "completed_at": times(),
-            "provider_data": opaque_values(),
+@dataclass
+class _Script:
+    """The events of one turn so far, and the account of what is open."""
+
+    turn_id: str
+    texts: Sequence[str]
+    values: Sequence[Json]
+    events: list[StreamEvent] = field(default_factory=list)
+    open_types: dict[str, str] = field(default_factory=dict)
+    tool_status: dict[str, str] = field(default_factory=dict)
+    block_count: int = 0
+    is_suspended: bool = False
+
+    def start(self, dice: _Dice) -> None:
+        kind, members = dice.pick(_BLOCKS)
+        block_id = f"b{self.block_count}"
+        self.block_count += 1
+        block: Block = {"id": block_id, "type": kind, **members}
+        self.events.append(BlockStarted(self.turn_id, block))
+        self.open_types[block_id] = kind
+        if kind == "tool":
+            self.tool_status[block_id] = str(members["status"])
+
+    def change(self, dice: _Dice) -> None:
+        block_id = dice.pick(list(self.open_types))
+        kind = self.open_types[block_id]
+        if kind in DELTA_FIELDS:
+            text = dice.pick(self.texts)
+            self.events.append(BlockDelta(self.turn_id, block_id, DELTA_FIELDS[kind], text))
+        elif kind == "tool":
+            self._update(block_id, dice)
+
+    def _update(self, block_id: str, dice: _Dice) -> None:
+        changes: dict[str, Json] = {
+            name: dice.pick(self.values)
+            for name in ("input", "output", "error", "provider_data")
+            if dice.pick((True, False, False))
         }
-        script.update(block_id, draw(st.fixed_dictionaries({}, optional=optional)))
+        if dice.pick((True, False)):
+            status = dice.pick(_STATUS_AFTER[self.tool_status[block_id]])
+            self.tool_status[block_id] = changes["status"] = status
+        self.events.append(BlockUpdated(self.turn_id, block_id, changes))
+
+    def complete(self, dice: _Dice) -> None:
+        block_id = dice.pick(list(self.open_types))
+        if self.open_types.pop(block_id) == "tool" and self.tool_status[block_id] == "running":
+            self.events.append(BlockUpdated(self.turn_id, block_id, {"status": "failed"}))
+        data = dice.pick((None, *self.values))
+        self.events.append(BlockCompleted(self.turn_id, block_id, provider_data=data))
+
+    def wait_or_go_on(self, dice: _Dice) -> None:
+        if self.is_suspended:
+            self.events.append(TurnResumed(self.turn_id))
+        else:
+            request: dict[str, Json] = {"id": "req_1", "kind": "question", "prompt": "Which?"}
+            block_id = dice.pick(("", *self.open_types))
+            if block_id:
+                request["block_id"] = block_id
+            self.events.append(TurnSuspended(self.turn_id, request))
+        self.is_suspended = not self.is_suspended
+
+    def say_something_new(self, dice: _Dice) -> None:
+        members: dict[str, Json] = {"turn_id": self.turn_id, "x": dice.pick(self.values)}
+        self.events.append(UnknownEvent("acme.progress", members))
+
+    def end(self, dice: _Dice) -> None:
+        while self.open_types:
+            self.complete(dice)
+        statuses: list[TerminalStatus] = ["failed", "cancelled"]
+        if not self.is_suspended:
+            statuses.append("completed")
+        ended = TurnEnded(
+            self.turn_id,
+            dice.pick(statuses),
+            usage=dice.pick(_USAGES),
+            finish_reason=dice.pick((None, "stop")),
+            reason=dice.pick((None, "interrupted")),
+            error_code=dice.pick((None, "oops")),
+        )
+        self.events.append(ended)
 
 
-def _complete_some_block(draw: st.DrawFn, script: _Script) -> None:
-    block_id = draw(st.sampled_from(sorted(script.open_types)))
-    provider_data: st.SearchStrategy[Json] = st.none() | opaque_values()
-    script.complete(block_id, draw(provider_data))
-
-
-def _wait_or_go_on(draw: st.DrawFn, script: _Script) -> None:
-    if script.is_suspended:
-        script.events.append(TurnResumed(script.turn_id))
-    else:
-        request: dict[str, Json] = {"id": "req_1", "kind": "question", "prompt": draw(texts())}
-        names_block = draw(st.booleans())
-        if names_block and script.open_types:
-            request["block_id"] = draw(st.sampled_from(sorted(script.open_types)))
-        script.events.append(TurnSuspended(script.turn_id, request))
-    script.is_suspended = not script.is_suspended
-
-
-def _say_something_new(draw: st.DrawFn, script: _Script) -> None:
-    members: dict[str, Json] = {"turn_id": script.turn_id, "x": draw(opaque_values())}
-    script.events.append(UnknownEvent("acme.progress", members))
-
-
-_STEPS: Final = (
-    _start_some_block,
-    _change_some_block,
-    _change_some_block,
-    _change_some_block,
-    _complete_some_block,
-    _wait_or_go_on,
-    _say_something_new,
-)
-_NEED_AN_OPEN_BLOCK: Final = frozenset({_change_some_block, _complete_some_block})
-
-
-def _draw_end(draw: st.DrawFn, script: _Script) -> TurnEnded:
-    statuses: list[TerminalStatus] = ["failed", "cancelled"]
-    if not script.is_suspended:
-        statuses.append("completed")
-    return TurnEnded(
-        script.turn_id,
-        draw(st.sampled_from(statuses)),
-        usage=draw(st.none() | json_objects()),
-        finish_reason=draw(st.none() | names()),
-        reason=draw(st.none() | st.sampled_from(("interrupted", "deadline"))),
-    )
+def _take_step(script: _Script, number: int) -> None:
+    dice = _Dice(number)
+    # Growing text is most of what happens.
+    steps = [script.change] * 5 + [script.complete] if script.open_types else []
+    steps = [*steps, script.start, script.start, script.wait_or_go_on, script.say_something_new]
+    dice.pick(steps)(dice)
 
 
 @st.composite
@@ -172,7 +180,7 @@ def turn_scripts(
     *,
     turn_id: str = "turn_1",
     role: st.SearchStrategy[str] = _ASSISTANT,
-    max_steps: int = 12,
+    steps_max: int = _STEPS_MAX,
     ended: bool | None = None,
 ) -> list[StreamEvent]:
     """Return the events of one turn, from ``turn.started``, without numbers; all are valid.
@@ -184,40 +192,56 @@ def turn_scripts(
         draw: Given by hypothesis.
         turn_id: The turn.
         role: Of its message.
-        max_steps: Events between the first and the last, about.
+        steps_max: Events between the first and the last, about.
         ended: Whether the turn is over at the end; None for either.
     """
-    model = draw(st.none() | names())
-    script = _Script(turn_id)
-    script.events.append(TurnStarted(turn_id, draw(role), draw(times()), model=model))
-    for step in draw(st.lists(st.sampled_from(_STEPS), max_size=max_steps)):
-        if script.open_types or step not in _NEED_AN_OPEN_BLOCK:
-            step(draw, script)
-    if ended or (ended is None and draw(st.booleans())):
-        for block_id in list(script.open_types):
-            script.complete(block_id)
-        script.events.append(_draw_end(draw, script))
+    more_texts, more_values = draw(_MORE_TEXTS), draw(_MORE_VALUES)
+    script = _Script(turn_id, (*_TEXTS, *more_texts), (*_VALUES, *more_values))
+    script.events.append(TurnStarted(turn_id, draw(role), 1000, model="m-1"))
+    for number in draw(_numbers(steps_max)):
+        _take_step(script, number)
+    if ended is None:
+        ended = draw(st.booleans())
+    if ended:
+        script.end(_Dice(draw(_NUMBER)))
     return script.events
 
 
+_TEXTS: Final = ("a", "Six tests", "\n\n", "", "\U0001f469\u200d\U0001f4bb", "\x00")
+_VALUES: Final[tuple[Json, ...]] = ({"a": 1}, "text", None, [2**70, 1.5], {"__proto__": {}})
+_MORE_TEXTS: Final = st.lists(texts(), max_size=3)
+_MORE_VALUES: Final = st.lists(json_values(max_leaves=3), max_size=1)
+_NUMBER: Final = st.integers(0, 2**32 - 1)
+
+
+def _numbers(count_max: int) -> st.SearchStrategy[list[int]]:
+    # Plain lists are short on average, whatever their bound.
+    return st.integers(0, count_max).flatmap(
+        lambda count: st.lists(_NUMBER, min_size=count, max_size=count)
+    )
+
+
+_FIRST_MESSAGES: Final = messages(message_id=st.just("msg_1"))
+_SECOND_ROLES: Final = st.sampled_from(("assistant", "assistant", "system"))
+
+
 @st.composite
-def conversation_scripts(draw: st.DrawFn, *, max_steps: int = 10) -> list[StreamEvent]:
+def conversation_scripts(draw: st.DrawFn, *, steps_max: int = _STEPS_MAX) -> list[StreamEvent]:
     """Return the events of a conversation, without numbers: messages and one or two turns.
 
     The events of two turns are interleaved; one of them may be a turn of role ``system``.
     """
     events: list[StreamEvent] = []
     if draw(st.booleans()):
-        events.append(MessageCreated(draw(messages(message_id=st.just("msg_1")))))
-    roles = st.sampled_from(("assistant", "assistant", "system"))
-    lanes = [draw(turn_scripts(turn_id="turn_1", max_steps=max_steps))]
+        events.append(MessageCreated(draw(_FIRST_MESSAGES)))
+    first = draw(turn_scripts(turn_id="turn_1", steps_max=steps_max))
     if draw(st.booleans()):
-        lanes.append(draw(turn_scripts(turn_id="turn_2", role=roles, max_steps=max_steps)))
-    lanes = [list(reversed(lane)) for lane in lanes]
-    while any(lanes):
-        lane = draw(st.sampled_from([lane for lane in lanes if lane]))
-        events.append(lane.pop())
-    return events
+        return events + first
+    second = draw(turn_scripts(turn_id="turn_2", role=_SECOND_ROLES, steps_max=steps_max))
+    dice = _Dice(draw(st.integers(0, 2 ** len(first + second))))
+    while first and second:
+        events.append(dice.pick((first, second)).pop(0))
+    return events + first + second
 
 
 def numbered(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from functools import cache
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final
@@ -36,7 +37,7 @@ from blockwire.gateway.call import (
 from blockwire.gateway.http_errors import error_body, internal_error, retry_after_s, status_of
 from blockwire.gateway.hub import Hub
 from blockwire.gateway.limits import HttpSettings, Limits
-from blockwire.gateway.openapi import openapi_document, schema_document, wire_schemas
+from blockwire.gateway.openapi import openapi_document, published_schemas
 from blockwire.gateway.operation import Operation
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.gateway.service import GatewayService
@@ -69,7 +70,7 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         auth: Who may call.
         clock: For rates and heartbeats.
         http: Bounds of the HTTP surface.
-        schemas: JSON Schemas by name to publish, besides those of the routes.
+        schemas: JSON Schemas by name to publish, besides those of content and routes.
     """
     http = http if http is not None else HttpSettings()
     hub = Hub(service.bus, clock, tick_ms=http.tick_ms, heartbeat_s=http.heartbeat_s)
@@ -80,17 +81,22 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         auth=auth,
         hub=hub,
         limits=Limits(http, clock),
-        documents=_documents(wire_schemas(schemas)),
+        documents={
+            **_own_documents(),
+            **{f"schema:{name}": encode_json(schema) for name, schema in schemas.items()},
+        },
         stopping=anyio.Event(),
     )
     return GatewayApp(surface, OPERATIONS)
 
 
-def _documents(schemas: Mapping[str, Json]) -> dict[str, bytes]:
-    documents = {"openapi": encode_json(openapi_document(OPERATIONS, schemas))}
-    for name in schemas:
-        documents[f"schema:{name}"] = encode_json(schema_document(name, schemas))
-    return documents
+@cache
+def _own_documents() -> Mapping[str, bytes]:
+    """Return what does not depend on configuration, encoded once a process."""
+    documents = {"openapi": encode_json(openapi_document(OPERATIONS))}
+    for name, schema in published_schemas().items():
+        documents[f"schema:{name}"] = encode_json(schema)
+    return MappingProxyType(documents)
 
 
 class GatewayApp:
@@ -156,7 +162,7 @@ class GatewayApp:
             if answer is not None and answer.has_etag:
                 return _revalidated(answer, call.headers.getlist("if-none-match"))
             return answer
-        if status_of(refused) >= 500:
+        if status_of(refused) >= 500 and refused.code != "gateway_stopping":
             _log.error("refused: %s", refused.code, exc_info=refused.__cause__)
         if call is not None and call.has_started:
             # Too late for a status; the peer sees a stream that was cut, and its cursor is good.

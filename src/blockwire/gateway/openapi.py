@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
 from blockwire import __version__
+from blockwire.content import content_schemas
 from blockwire.gateway.call import PROTOCOL
 from blockwire.gateway.http_errors import STATUS_BY_CODE
 from blockwire.gateway.operation import Operation, Parameter, Response, path_parameters
 from blockwire.gateway.wire_schemas import WIRE_SCHEMAS
 from blockwire.jsontext import Json
 
-__all__ = ["openapi_document", "schema_document", "wire_schemas"]
+__all__ = ["component_schemas", "openapi_document", "published_schemas"]
 
 _REF: Final = "#/components/schemas/"
+_OWN: Final = "#/$defs/"
+_DOCUMENT_MEMBERS: Final = frozenset({"$schema", "$id", "$defs"})
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _DESCRIPTION: Final = (
@@ -28,14 +31,29 @@ _DESCRIPTION: Final = (
 )
 
 
-def wire_schemas(more: Mapping[str, Json]) -> dict[str, Json]:
-    """Return every schema of the document by name; those in ``more`` say it better."""
-    return {**{name: cast("Json", schema) for name, schema in WIRE_SCHEMAS.items()}, **more}
+def component_schemas() -> dict[str, Json]:
+    """Return the schemas of the OpenAPI document by name: those of content, and of the routes.
+
+    Content publishes each schema with all that it refers to; here they stand side by side and
+    refer to each other, because few tools resolve a document inside another.
+    """
+    components: dict[str, Json] = {}
+    for name, schema in content_schemas().items():
+        definitions = cast("dict[str, Json]", schema["$defs"])
+        bare = {key: value for key, value in schema.items() if key not in _DOCUMENT_MEMBERS}
+        components |= {**definitions, name: bare}
+    moved = cast("dict[str, Json]", _move(components, _OWN, _REF))
+    return {**moved, **cast("dict[str, Json]", dict(WIRE_SCHEMAS))}
 
 
-def openapi_document(
-    operations: Iterable[Operation], schemas: Mapping[str, Json]
-) -> dict[str, Json]:
+def published_schemas() -> dict[str, Json]:
+    """Return what ``/schemas/NAME.json`` answers with, by name."""
+    components = component_schemas()
+    documents = {name: schema_document(name, components) for name in WIRE_SCHEMAS}
+    return cast("dict[str, Json]", {**content_schemas(), **documents})
+
+
+def openapi_document(operations: Iterable[Operation]) -> dict[str, Json]:
     """Return the document of these operations."""
     paths: dict[str, dict[str, Json]] = {}
     for operation in operations:
@@ -47,22 +65,21 @@ def openapi_document(
         "servers": [{"url": "/"}],
         "paths": cast("dict[str, Json]", paths),
         "components": {
-            "schemas": dict(schemas),
+            "schemas": component_schemas(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def schema_document(name: str, schemas: Mapping[str, Json]) -> dict[str, Json]:
-    """Return one schema as a document of its own, references included."""
-    schema = cast("dict[str, Json]", schemas[name])
-    references = sorted(_references(schema, schemas))
-    document: dict[str, Json] = {"$schema": _DIALECT, **_moved(schema)}
-    if references:
-        own = cast("dict[str, Json]", document.get("$defs", {}))
-        moved = {other: _moved(cast("dict[str, Json]", schemas[other])) for other in references}
-        document["$defs"] = {**own, **moved}
-    return document
+def schema_document(name: str, components: Mapping[str, Json]) -> dict[str, Json]:
+    """Return one component as a document of its own, with what it refers to."""
+    references = sorted(_references(components[name], components))
+    document: dict[str, Json] = {
+        "$schema": _DIALECT,
+        **cast("dict[str, Json]", components[name]),
+        "$defs": {other: components[other] for other in references},
+    }
+    return cast("dict[str, Json]", _move(document, _REF, _OWN))
 
 
 def _references(value: Json, schemas: Mapping[str, Json]) -> set[str]:
@@ -82,17 +99,14 @@ def _references(value: Json, schemas: Mapping[str, Json]) -> set[str]:
     return found
 
 
-def _moved(schema: dict[str, Json]) -> dict[str, Json]:
-    return cast("dict[str, Json]", _move(schema))
-
-
-def _move(value: Json) -> Json:
+def _move(value: Json, source: str, target: str) -> Json:
+    """Return ``value`` with every reference below ``source`` moved to ``target``."""
     if isinstance(value, list):
-        return [_move(item) for item in value]
+        return [_move(item, source, target) for item in value]
     if isinstance(value, dict):
-        return {name: _move(item) for name, item in value.items()}
-    if isinstance(value, str) and value.startswith(_REF):
-        return "#/$defs/" + value.removeprefix(_REF)
+        return {name: _move(item, source, target) for name, item in value.items()}
+    if isinstance(value, str) and value.startswith(source):
+        return target + value.removeprefix(source)
     return value
 
 

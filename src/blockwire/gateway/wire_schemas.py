@@ -93,7 +93,7 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         metadata={"type": ["object", "null"]},
     ),
     "conversation_list": _page("conversation"),
-    "turn": _object(
+    "conversation_turn": _object(
         "id conversation_id status engine created_at request_message_id message_id seq durable",
         id=_ID,
         conversation_id=_ID,
@@ -133,7 +133,7 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
             "description": "Refuse unless this is the last turn; null: unless there is none.",
         },
     ),
-    "turn_list": _page("turn"),
+    "turn_list": _page("conversation_turn"),
     "resume_request": _object(
         "request_id answer", is_closed=True, request_id=_ID, answer={"description": "Any value."}
     ),
@@ -183,22 +183,5 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         limits={"type": "object", "additionalProperties": {"type": "number"}},
     ),
     "health": _object("status", status={"enum": ["ok", "ready"]}),
-    "message": _object(
-        "id role status content created_at",
-        id=_ID,
-        role={"enum": ["user", "assistant", "system", "developer", "tool"]},
-        status={"enum": ["streaming", "completed", "failed", "cancelled", "suspended"]},
-        content={"type": "array", "items": _object("id type", id=_ID, type=_TEXT)},
-        created_at=_TIME,
-        completed_at=_TIME,
-    ),
-    "event": _object(
-        "type conversation_id seq ts",
-        type=_TEXT,
-        conversation_id=_ID,
-        seq=_SEQ,
-        prev_seq=_SEQ,
-        ts=_TIME,
-    ),
 }  # fmt: skip
 """Schemas by name; references are those of the OpenAPI document."""

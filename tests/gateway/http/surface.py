@@ -84,11 +84,20 @@ async def surface(
 ) -> AsyncIterator[Surface]:
     """Run a gateway with its application."""
     clock = more.pop("clock", None) or FakeClock()
+    schemas = more.pop("schemas", {})
+    is_served = more.pop("is_served", False)
     async with gateway(settings=settings, clock=clock, **more) as world:
         app = create_app(
-            world.service, settings, auth if auth is not None else Auth(), clock=clock, http=http
+            world.service,
+            settings,
+            auth if auth is not None else Auth(),
+            clock=clock,
+            http=http,
+            schemas=schemas,
         )
-        app.start()
+        if not is_served:
+            # A server does it, as part of the lifespan.
+            app.start()
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
             try:

@@ -132,7 +132,14 @@ async def test_once_there_is_a_token_nothing_is_said_without_one(authorization: 
 
 async def test_health_and_documents_say_nothing_of_anybody_and_need_no_token() -> None:
     async with surface(auth=Auth(TOKENS)) as s:
-        for path in ("/healthz", "/readyz", "/openapi.json", "/schemas/turn.json", "/docs", "/"):
+        for path in (
+            "/healthz",
+            "/readyz",
+            "/openapi.json",
+            "/schemas/conversation_turn.json",
+            "/docs",
+            "/",
+        ):
             assert (await s.client.get(path)).status_code == 200
 
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
-from blockwire.gateway.openapi import openapi_document, schema_document, wire_schemas
+from blockwire.gateway.openapi import openapi_document, published_schemas
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.jsontext import decode_json, encode_json
 from tests.gateway.http.surface import Surface, json_of, peers, surface
 
 pytestmark = pytest.mark.anyio
 
-DOCUMENT: Final[Any] = openapi_document(OPERATIONS, wire_schemas({}))
+DOCUMENT: Final[Any] = openapi_document(OPERATIONS)
 REFERENCE: Final = "#/components/schemas/"
 
 METHODS: Final = ("get", "post", "patch", "delete")
@@ -47,7 +47,11 @@ async def filled(s: Surface) -> dict[str, str]:
     """Fill a gateway; return the parameters of paths that exist."""
     conversation_id = await s.world.conversation()
     turn = await s.world.ask(conversation_id)
-    return {"conversation_id": conversation_id, "turn_id": turn["id"], "name": "turn.json"}
+    return {
+        "conversation_id": conversation_id,
+        "turn_id": turn["id"],
+        "name": "conversation_turn.json",
+    }
 
 
 def test_the_document_is_made_of_valid_schemas() -> None:
@@ -139,21 +143,24 @@ async def test_pages_of_events_fit_their_schema_too() -> None:
         check(json_of(response), "event_page")
 
 
-@pytest.mark.parametrize("name", sorted(wire_schemas({})))
-async def test_every_schema_is_published_whole(name: str) -> None:
-    async with surface() as s:
-        response = await s.client.get(f"/schemas/{name}.json")
+async def test_every_schema_is_published_whole() -> None:
+    given: Any = {"$id": "urn:x", "$defs": {"x": {"type": "string"}}, "$ref": "#/$defs/x"}
+    async with surface(schemas={"mine": given}) as s:
+        for name, schema in {**published_schemas(), "mine": given}.items():
+            response = await s.client.get(f"/schemas/{name}.json")
 
-        document = json_of(response)
-        assert response.headers["content-type"] == "application/schema+json"
-        jsonschema.Draft202012Validator.check_schema(document)
-        assert REFERENCE not in response.text
-        for reference in response.text.split('"$ref":"')[1:]:
-            assert reference.split('"')[0].removeprefix("#/$defs/") in document["$defs"]
+            document = json_of(response)
+            assert document == schema
+            assert response.headers["content-type"] == "application/schema+json"
+            jsonschema.Draft202012Validator.check_schema(document)
+            assert REFERENCE not in response.text
+            for reference in response.text.split('"$ref":"#/$defs/')[1:]:
+                assert reference.split('"')[0] in document["$defs"]
+        assert json_of(await s.client.get("/schemas/mine.json")) == given
 
 
-def test_schemas_from_elsewhere_are_published_with_their_own_definitions() -> None:
-    given: Any = {"$defs": {"x": {"type": "string"}}, "$ref": "#/$defs/x"}
+def test_what_a_turn_is_read_as_fits_its_published_document() -> None:
+    document = published_schemas()["conversation_turn"]
 
-    assert wire_schemas({"mine": given})["mine"] == given
-    assert schema_document("mine", {"mine": given})["$defs"] == given["$defs"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(document).validate({"id": "turn_1"})  # type: ignore[arg-type]

@@ -202,10 +202,10 @@ async def test_the_ring_is_empty_when_everybody_has_everything() -> None:
         assert s.app.surface.hub._channels["conv_a"].ring.retained_bytes == 0
 
 
-async def test_thousands_are_served_in_slices_and_none_is_left_out() -> None:
+async def test_many_are_served_in_slices_and_none_is_left_out() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
-        readers = [await connect(EVENTS) for _ in range(1100)]
+        readers = [await connect(EVENTS) for _ in range(510)]
         for reader in readers:
             await reader.until_count(1)
         await anyio.wait_all_tasks_blocked()

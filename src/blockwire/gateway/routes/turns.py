@@ -107,9 +107,9 @@ TURN_OPERATIONS: Final = (
         ),
         request={"application/json": "turn_request"},
         responses={
-            202: json_of("turn", "The new turn.", location="Where it is.",
+            202: json_of("conversation_turn", "The new turn.", location="Where it is.",
                          blockwire_epoch="What a producer of its events sends along."),
-            200: json_of("turn", "The turn that this key started before."),
+            200: json_of("conversation_turn", "The turn that this key started before."),
         },
         errors=(*BODY_ERRORS, "conversation_not_found", "conversation_busy", "block_exists",
                 "idempotency_key_reused", "invalid_idempotency_key", "last_turn_mismatch",
@@ -137,7 +137,7 @@ TURN_OPERATIONS: Final = (
         scope="read",
         tag="turns",
         parameters=(VIEW, WAIT),
-        responses={200: json_of("turn", "It.", etag="Of it."), 304: NOT_MODIFIED},
+        responses={200: json_of("conversation_turn", "It.", etag="Of it."), 304: NOT_MODIFIED},
         errors=(*_GONE, "too_many_streams", "gateway_stopping"),
     ),
     Operation(
@@ -148,7 +148,7 @@ TURN_OPERATIONS: Final = (
         handler=cancel_turn,
         scope="write",
         tag="turns",
-        responses={202: json_of("turn", "The turn; it ends soon.")},
+        responses={202: json_of("conversation_turn", "The turn; it ends soon.")},
         errors=(*_GONE, "turn_terminal"),
     ),
     Operation(
@@ -161,7 +161,7 @@ TURN_OPERATIONS: Final = (
         tag="turns",
         parameters=(KEYS,),
         request={"application/json": "resume_request"},
-        responses={202: json_of("turn", "The turn, which goes on.")},
+        responses={202: json_of("conversation_turn", "The turn, which goes on.")},
         errors=(*BODY_ERRORS, *_GONE, "turn_terminal", "turn_not_suspended", "request_mismatch"),
     ),
 )  # fmt: skip

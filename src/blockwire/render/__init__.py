@@ -8,7 +8,7 @@ from __future__ import annotations
 from blockwire.render.incremental import MarkdownStream
 from blockwire.render.looks import block_rows
 from blockwire.render.markdown import markdown_rows
-from blockwire.render.plain import block_text, message_text, value_text
+from blockwire.render.plain import block_text, message_text, request_text, value_text
 from blockwire.render.plainstream import PlainStream, plain_text
 from blockwire.render.spans import (
     Row,
@@ -37,6 +37,7 @@ __all__ = [
     "message_rows",
     "message_text",
     "plain_text",
+    "request_text",
     "row_width",
     "transcript_text",
     "value_text",

@@ -326,15 +326,15 @@ class MarkdownStream:
             return None
         if self._tail and (self._open is None or self._open.type != "paragraph"):
             return None
-        lines = list(self._tail)
-        self._line = ["".join(self._line)]
-        if _PARAGRAPH_START.match(self._line[0]):
-            lines.append(self._line[0])
-        # The next line may make a table of one that begins with a bar.
-        if not lines or lines[-1].lstrip().startswith("|"):
-            return None
+        line = "".join(self._line)
+        self._line = [line]
+        if not _PARAGRAPH_START.match(line):
+            # The next line may make a table of one that begins with a bar.
+            if not self._tail or self._tail[-1].lstrip().startswith("|"):
+                return None
+            line = ""
         # The lines as they came: their trailing blanks may be a hard break.
-        return "\n".join(lines).lstrip()
+        return "\n".join([*self._tail, line]).lstrip()
 
     def _decided_rows(self, source: str) -> list[Row]:
         tokens, is_whole = stable_source(source)

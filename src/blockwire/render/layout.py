@@ -49,7 +49,7 @@ def wrap_spans(
     for piece, part in zip(pieces, cut_spans(spans, map(len, pieces)), strict=True):
         # The blanks at which a row was broken are not drawn.
         drawn = slice_spans(part, 0, len(piece.rstrip(" ")))
-        rows.append(Row(join_spans((*first_prefix, *drawn))))
+        rows.append(Row(join_spans((*first_prefix, *drawn)) if drawn else trimmed(first_prefix)))
         first_prefix = rest_prefix
     return rows
 

@@ -18,6 +18,8 @@ __all__ = [
     "block_text",
     "is_in_text",
     "message_text",
+    "request_options",
+    "request_text",
     "value_text",
 ]
 
@@ -77,6 +79,24 @@ _TEXTS: Final[Mapping[str, Callable[[Block], str]]] = MappingProxyType(
 def block_text(block: Block) -> str:
     """Return one block as text. The text is raw: writing it to a terminal needs ``clean``."""
     return _TEXTS.get(cast("str", block["type"]), _unknown)(block)
+
+
+def request_options(request: Mapping[str, Json]) -> list[Json]:
+    """Return what a suspended turn offers as answers; a single one is a list of one."""
+    options = request.get("options")
+    if isinstance(options, list):
+        return options
+    return [] if options is None else [options]
+
+
+def request_text(request: Mapping[str, Json]) -> str:
+    """Return what a suspended turn asks: the prompt, then the options it offers, one a line."""
+    lines = [cast("str", request["prompt"])]
+    lines += [
+        f"{number}. {value_text(option)}"
+        for number, option in enumerate(request_options(request), 1)
+    ]
+    return "\n".join(lines)
 
 
 def is_in_text(block_type: str, *, with_reasoning: bool) -> bool:

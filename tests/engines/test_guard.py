@@ -192,6 +192,17 @@ async def test_a_failure_that_the_engine_explained_gets_no_second_error() -> Non
     assert ends(seen)[0].error_code == "own"
 
 
+async def test_an_engine_that_fails_after_its_own_error_gets_no_second_one() -> None:
+    async def engine() -> AsyncGenerator[StreamEvent, None]:
+        yield error_block()
+        raise EngineError("engine_failed", "The program ended with status 1.")
+
+    seen = await collect(guarded(engine()))
+
+    assert [block["code"] for block in fold(seen)["content"]] == ["own"]
+    assert ends(seen)[0].error_code == "own"
+
+
 async def test_an_engine_cannot_call_its_turn_interrupted() -> None:
     seen = await collect(guarded(stream([TurnEnded(TURN, "failed", reason="interrupted")])))
 

@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import anyio
@@ -68,31 +69,39 @@ class FakeTiming:
                 await self._news.wait()
 
 
-class Send(NamedTuple):
+class Step:
+    """One thing that a server does to a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Step):
     """Write bytes."""
 
     data: bytes
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cut(Step):
     """Close the connection in order, in the middle of whatever was being said."""
 
 
-class Reset(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reset(Step):
     """Tear the connection down (RST)."""
 
 
-class Stall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stall(Step):
     """Say nothing more and keep the connection open until the peer leaves."""
 
 
-class Hold(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hold(Step):
     """Say nothing until an event is set."""
 
     until: anyio.Event
 
 
-Step = Send | Cut | Reset | Stall | Hold
 Script = Sequence[Step]
 
 

@@ -9,6 +9,7 @@ may have been obeyed, and only its caller knows whether it may happen twice.
 from __future__ import annotations
 
 import ipaddress
+import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
@@ -84,6 +85,7 @@ class Http:
             # Every stream holds a connection, and a program may watch many conversations.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             transport=transport,
+            verify=_tls(self.base_url),
             # A proxy of the environment cannot reach this machine's own gateway.
             trust_env=not _is_loopback(self.base_url),
         )
@@ -209,8 +211,10 @@ class Http:
         """Return the answer's head; its body is still to be read, and the caller closes it.
 
         Raises:
-            ClientError: ``gateway_unreachable``, ``connection_lost``.
+            ClientError: ``gateway_unreachable``, ``connection_lost``, ``client_closed``.
         """
+        if self._client.is_closed:
+            raise ClientError("client_closed", "the client was closed; make a new one")
         try:
             return await self._client.send(request, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -275,6 +279,13 @@ def _checked_url(base_url: str) -> httpx.URL:
     if url.userinfo:
         raise LocalProtocolError("invalid_url", "credentials go into a token, not into the URL")
     return url
+
+
+def _tls(base_url: str) -> ssl.SSLContext:
+    """Return what https needs; loading the authorities takes longer than a call on loopback."""
+    if httpx.URL(base_url).scheme == "https":
+        return httpx.create_ssl_context()
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _is_loopback(base_url: str) -> bool:

@@ -7,18 +7,19 @@ not know are not lost: ``members`` holds each object as it came.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from blockwire.client.failures import ClientError
-from blockwire.content import TURN_TERMINAL_STATUSES, Message, TurnStatus
+from blockwire.content import TURN_TERMINAL_STATUSES, TurnStatus
 from blockwire.jsontext import Json
 
 __all__ = ["Acknowledgement", "Capabilities", "Conversation", "Turn", "read_shape"]
 
-JsonObject = dict[str, Json]
+# The values are JSON; msgspec knows no type that contains itself.
+JsonObject = dict[str, Any]
 _NOTHING: Final[JsonObject] = {}
 
 
@@ -93,7 +94,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     finish_reason: str | None = None
     reason: str | None = None
     request: JsonObject | None = None
-    message: Message | None = None
+    message: JsonObject | None = None
     open_block_ids: list[str] | None = None
     epoch: int | None = None
     is_new: bool = True

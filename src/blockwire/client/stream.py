@@ -240,7 +240,7 @@ class Subscription:
 
     def receive_failure(self, error: ClientError, *, now_s: float) -> list[Effect]:
         """Return what a connection that failed, broke or fell silent asks for."""
-        return [self._retry(error, now_s)]
+        return [self._retry(error, now_s) if error.retryable else Failed(error)]
 
     # reconnecting -------------------------------------------------------------------------
     def _retry(self, error: ClientError, now_s: float, *, at_once: bool = False) -> Effect:

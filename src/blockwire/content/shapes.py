@@ -181,7 +181,7 @@ _KEY_SHAPES: Final = (
     # Keys without a prefix (Mistral, Cohere, the secret half of AWS) have exactly these lengths.
     _shape(
         "bare key",
-        rf"(?<![A-Za-z0-9+/=_.-]){_MIXED}",
+        rf"(?<![A-Za-z0-9+/_.-]){_MIXED}",
         r"(?:[A-Za-z0-9]{32}|[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=_-])",
     ),
     _shape("slack hook", r"(hooks\.slack\.com/services/)[A-Za-z0-9/]{8,}"),

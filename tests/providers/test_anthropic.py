@@ -36,6 +36,7 @@ def test_a_start_told_twice_is_one_start() -> None:
     assert texts(decoded) == [("prose", "Hi.")]
 
 
+@pytest.mark.requirement("providers:anthropic:spliced")
 @pytest.mark.parametrize(
     "objects",
     [

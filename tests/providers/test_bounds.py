@@ -11,6 +11,7 @@ from tests.providers.wire import call, chat, delta, lines, message, named, ollam
 DONE = b"data: [DONE]\n\n"
 
 
+@pytest.mark.requirement("providers:bounds:kept")
 def test_an_answer_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft, "TURN_CHARS_MAX", 10)
 
@@ -49,6 +50,7 @@ def test_opaque_data_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert decoded.ended.error_code == "answer_too_large"
 
 
+@pytest.mark.requirement("providers:bounds:kept")
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 def test_an_event_has_a_largest_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(framing, "CHUNK_BYTES_MAX", 200)

@@ -15,7 +15,7 @@ ERRORS: list[tuple[Any, str, bool, Any]] = [
     ({"type": "overloaded_error"}, "provider_overloaded", True, "overloaded_error"),
     ({"code": 503, "status": "UNAVAILABLE"}, "provider_unavailable", True, "UNAVAILABLE"),
     ({"code": 400, "message": "x"}, "provider_error", False, 400),
-    ({"code": "429"}, "rate_limit_exceeded", True, "429"),
+    ({"code": "429"}, "provider_rate_limited", True, "429"),
     ({"code": 418, "type": "Tea Pot"}, "tea_pot", False, "Tea Pot"),
     ({"code": 599}, "provider_error", True, 599),
     ({"code": True, "type": ["x"]}, "provider_error", False, None),
@@ -85,7 +85,7 @@ def test_an_error_has_a_sentence_of_bounded_length(error: Any, message: str) -> 
         (
             404,
             b'{"detail": "No such model."}',
-            ProviderFailure(code="not_found_error", message="No such model.", provider_code=404),
+            ProviderFailure(code="provider_not_found", message="No such model.", provider_code=404),
         ),
         (
             502,
@@ -114,6 +114,7 @@ def test_a_response_with_an_error_status_is_understood(
     assert decode_http_error(status, body) == expected
 
 
+@pytest.mark.requirement("providers:failures:redacted")
 def test_a_provider_s_sentence_passes_the_redactor() -> None:
     decoder = make_decoder(
         "gemini",

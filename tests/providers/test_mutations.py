@@ -30,6 +30,9 @@ def seeds_of(family: str) -> list[Seed]:
     return [seed for seed in seeds if seed.api in FAMILIES[family]]
 
 
+@pytest.mark.requirement(
+    "providers:decoder:never-raises", "providers:decoder:one-end", "providers:ends:one-error"
+)
 @FAMILY
 def test_damaged_streams_end_well(family: str) -> None:
     assert attack(seeds_of(family), count=50, seed=0) == 50
@@ -60,6 +63,7 @@ def test_a_sample_cut_after_any_byte_is_never_taken_for_the_whole(sample: Sample
         assert judge_cut(whole, cut) == [], length
 
 
+@pytest.mark.requirement("providers:calls:pending")
 @FAMILY
 def test_a_stream_cut_anywhere_is_never_taken_for_the_whole(family: str) -> None:
     chance = random.Random(3)

@@ -18,6 +18,7 @@ def shape(decoded: Decoded) -> list[tuple[str, str]]:
     return [(b["type"], b[names.get(b["type"], "code")]) for b in decoded.blocks]
 
 
+@pytest.mark.requirement("providers:reasoning:private")
 @pytest.mark.parametrize("member", ["reasoning_content", "reasoning", "thinking", "reasoning_text"])
 def test_reasoning_is_private_whatever_the_server_calls_it(member: str) -> None:
     decoded = read(chat({member: "Hm."}), chat({"content": "Yes."}), chat(finish="stop"))
@@ -140,6 +141,7 @@ CALLS: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("providers:calls:identity")
 @pytest.mark.parametrize(("how", "deltas", "calls"), CALLS, ids=[row[0] for row in CALLS])
 def test_calls_are_told_apart(
     how: str, deltas: list[dict[str, Any]], calls: list[tuple[str, Any]]
@@ -156,6 +158,7 @@ def test_calls_are_told_apart(
 BAD_ARGUMENTS = ['{"a":1}{"a":2}', '{"a":', '"text"', "[1]", "5", '{"a":1,"a":2}', "{" * 99, "nul"]
 
 
+@pytest.mark.requirement("providers:calls:whole")
 @pytest.mark.parametrize("arguments", [*BAD_ARGUMENTS, '{"a":' * 58 + "1" + "}" * 58])
 def test_arguments_that_are_not_one_whole_object_are_never_run(arguments: str) -> None:
     decoded = read(chat(call(0, arguments, id="x", name="f")), chat(finish="tool_calls"))
@@ -205,6 +208,7 @@ def test_the_id_of_a_call_that_failed_already_changes_nothing() -> None:
     assert [block["status"] for block in decoded.of_type("tool")] == ["failed"]
 
 
+@pytest.mark.requirement("providers:names:clean")
 def test_names_hold_no_controls_and_have_a_bound() -> None:
     decoded = read(
         chat(call(0, "{}", id="x", name="a\x1b[2J\n" + "b" * 300)),
@@ -231,6 +235,7 @@ def test_asking_for_a_call_that_never_comes_is_a_failure() -> None:
     assert decoded.ended.error_code == "invalid_tool_call"
 
 
+@pytest.mark.requirement("providers:ends:told")
 @pytest.mark.parametrize(
     ("reason", "status", "finish_reason", "code"),
     [

@@ -26,6 +26,7 @@ def texts(decoded: Decoded) -> list[tuple[str, str]]:
     return [(b["type"], b[names.get(b["type"], "code")]) for b in decoded.blocks]
 
 
+@pytest.mark.requirement("providers:responses:repaired")
 def test_lost_deltas_are_repaired_from_the_whole_text() -> None:
     part = {"type": "output_text", "text": "One two three."}
     decoded = read(
@@ -246,6 +247,7 @@ SERVER_CALLS: list[tuple[str, dict[str, Any], tuple[str, str, Any, Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("providers:calls:server")
 @pytest.mark.parametrize(
     ("item_type", "members", "expected"), SERVER_CALLS, ids=[row[0] for row in SERVER_CALLS]
 )
@@ -352,6 +354,7 @@ def test_numbers_of_a_server_that_does_not_count_mean_nothing() -> None:
     assert decoded.decoder.sequence_number is None
 
 
+@pytest.mark.requirement("providers:responses:resumed")
 def test_a_response_goes_on_after_a_new_connection() -> None:
     first = named(*numbered(1, 2, 3))
     second = named(*numbered(2, 3, 4), response("completed"))

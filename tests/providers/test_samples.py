@@ -23,6 +23,7 @@ def test_a_sample_gives_its_result(sample: Sample) -> None:
     assert complaints(sample.expected, decoded) == []
 
 
+@pytest.mark.requirement("providers:decoder:cuts")
 @EACH
 def test_a_sample_does_not_depend_on_its_cuts(sample: Sample) -> None:
     whole = decode(sample.api, [sample.body])

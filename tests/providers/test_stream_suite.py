@@ -22,6 +22,7 @@ def random_cuts(body: bytes, seed: int) -> list[bytes]:
     return [body[a:b] for a, b in zip([0, *cuts], [*cuts, len(body)], strict=True)]
 
 
+@pytest.mark.requirement("providers:decoder:suite")
 @CASES
 def test_a_stream_gives_its_expected_result(case: dict[str, Any]) -> None:
     decoded = decode(case["api"], [body_of(case)])
@@ -29,6 +30,7 @@ def test_a_stream_gives_its_expected_result(case: dict[str, Any]) -> None:
     assert complaints(case, decoded) == []
 
 
+@pytest.mark.requirement("providers:decoder:cuts")
 @CASES
 def test_the_events_do_not_depend_on_how_the_bytes_were_cut(case: dict[str, Any]) -> None:
     body = body_of(case)

@@ -39,17 +39,17 @@ _OUR_CODES: Final[Mapping[str, str]] = MappingProxyType(
 )
 _OUR_CODES_OF_STATUS: Final[Mapping[int, str]] = MappingProxyType(
     {
-        401: "authentication_error",
-        402: "insufficient_quota",
-        403: "permission_error",
-        404: "not_found_error",
-        408: "provider_timeout",
+        401: "provider_auth_failed",
+        402: "provider_quota_exceeded",
+        403: "provider_auth_failed",
+        404: "provider_not_found",
+        408: "provider_unavailable",
         413: "request_too_large",
-        429: "rate_limit_exceeded",
+        429: "provider_rate_limited",
         500: "provider_unavailable",
         502: "provider_unavailable",
         503: "provider_unavailable",
-        504: "provider_timeout",
+        504: "provider_unavailable",
         529: "provider_overloaded",
     }
 )
@@ -63,7 +63,7 @@ _RETRYABLE: Final = frozenset(
         "internal_server_error",
         "network_error",
         "provider_overloaded",
-        "provider_timeout",
+        "provider_rate_limited",
         "provider_unavailable",
         "rate_limit_error",
         "rate_limit_exceeded",

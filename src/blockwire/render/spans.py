@@ -111,7 +111,8 @@ def _sgr(style: Style, look: TerminalLook) -> str:
     ]
     if style.colour is not None and look.colour:
         codes.append(str(_SGR_COLOURS[style.colour]))
-    return f"\x1b[{';'.join(codes)}m" if codes else ""
+    # From a clean slate, whatever another program left on the screen.
+    return f"\x1b[0;{';'.join(codes)}m" if codes else ""
 
 
 def encode_span(span: Span, look: TerminalLook) -> str:

@@ -1,0 +1,179 @@
+"""No input reaches a terminal as a control, wherever in a message it stands."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from blockwire.content import Message
+from blockwire.render import (
+    PlainStream,
+    TerminalLook,
+    TranscriptStream,
+    plain_text,
+    request_text,
+    transcript_text,
+)
+from blockwire.text import label_controls
+from tests.render.turns import block, grown, message, turn
+from tests.suites import suite_json, suite_path
+
+PAYLOADS: list[dict[str, Any]] = suite_json("terminal/payloads.json")["cases"]
+LOOKS = [
+    TerminalLook(columns=200),
+    TerminalLook(columns=200, escapes=False, colour=False, ambiguous_width=2),
+]
+
+
+def _oracle() -> Any:
+    """Return the judge of terminal output that lies beside the suites."""
+    spec = importlib.util.spec_from_file_location(
+        "check_terminal", suite_path("tools/check_terminal.py")
+    )
+    assert spec is not None and spec.loader is not None  # noqa: PT018 - one fact
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+ORACLE = _oracle()
+
+
+def findings(case: dict[str, Any], rendered: str) -> list[Any]:
+    found: list[Any] = ORACLE.check_case(case, rendered)
+    return found
+
+
+# Every place of a message that can hold text of others.
+PLACES: list[tuple[str, Callable[[str], Message]]] = [
+    ("prose", lambda p: message(block("prose", markdown=p))),
+    ("quoted prose", lambda p: message(block("prose", markdown=f"> - {p}"))),
+    ("inline code", lambda p: message(block("prose", markdown=f"so ```{p}``` is"))),
+    ("fence", lambda p: message(block("prose", markdown=f"~~~\n{p}\n~~~"))),
+    ("heading", lambda p: message(block("prose", markdown=f"# {p}"))),
+    ("code.text", lambda p: message(block("code", text=p))),
+    ("code.language", lambda p: message(block("code", text="x", language=p))),
+    ("tool.tool", lambda p: message(block("tool", tool=p, status="running"))),
+    ("tool.input", lambda p: message(block("tool", tool="t", status="running", input=p))),
+    ("tool.output", lambda p: message(block("tool", tool="t", status="completed", output=p))),
+    ("tool.error", lambda p: message(block("tool", tool="t", status="failed", error=p))),
+    ("reasoning", lambda p: message(block("reasoning", text=p))),
+    ("error", lambda p: message(block("error", code="c", message=p))),
+    ("notice", lambda p: message(block("notice", code="c", message=p))),
+    ("attachment.name", lambda p: message(
+        block("attachment", attachment_id="a", name=p, media_type="image/png"))),
+    ("attachment.media_type", lambda p: message(
+        block("attachment", attachment_id="a", name="n", media_type=p))),
+    ("speech", lambda p: message(block("speech", text=p))),
+    ("unknown type", lambda p: message(block(p))),
+    ("unknown fallback", lambda p: message(block("chart", fallback_text=p))),
+    ("author", lambda p: message(author=p)),
+    ("model", lambda p: message(model=p)),
+    ("role", lambda p: message(role=p)),
+]  # fmt: skip
+# Names that only a terminal shows, above the blocks; code in prose names no language in text.
+NOT_IN_TEXT = {"author", "model", "role", "code.language"}
+
+
+@pytest.mark.requirement("render:terminal:no-controls")
+@pytest.mark.parametrize(("place", "said"), PLACES, ids=[place for place, _said in PLACES])
+def test_no_payload_acts_on_the_terminal_and_its_text_stays(
+    place: str, said: Callable[[str], Message]
+) -> None:
+    for case in PAYLOADS:
+        whole = said(case["payload"])
+        for look in LOOKS:
+            text = transcript_text([whole], look, with_reasoning=True)
+            assert findings(case, text) == [], case["id"]
+            assert "\t" not in text
+        plain = plain_text(whole, with_reasoning=True)
+        if place not in NOT_IN_TEXT:
+            assert findings(case, plain) == [], case["id"]
+
+
+@pytest.mark.requirement("render:terminal:no-controls")
+def test_a_payload_cut_into_deltas_shows_what_the_whole_shows() -> None:
+    for case in PAYLOADS:
+        pieces = case["delta_pieces"] or list(case["payload"])
+        for kind, field in (("prose", "markdown"), ("reasoning", "text")):
+            state = list(grown([block(kind, **{field: ""})]))[1]
+            whole = message(block(kind, **{field: "".join(pieces)}))
+            drawn, plain = (
+                TranscriptStream(LOOKS[0], with_reasoning=True),
+                PlainStream(with_reasoning=True),
+            )
+            printed = ["", ""]
+            states = []
+            for piece in pieces:
+                state = state.with_block(0, state.blocks[0].with_text(piece))
+                states.append(state)
+            states.append(turn(state.blocks[0].completed(), status="completed"))
+            for state in states:
+                printed[0] += drawn.show_turn(state)
+                printed[1] += plain.show_turn(state)
+
+            assert findings(case, printed[0]) == findings(case, printed[1]) == [], case["id"]
+            assert seen(printed[0]) == seen(transcript_text([whole], LOOKS[0], with_reasoning=True))
+
+
+def seen(text: str) -> str:
+    """Return what a reader sees of a text with styles and links."""
+    visible: str = ORACLE.scan(text)[1]
+    return visible
+
+
+@pytest.mark.requirement("render:terminal:no-controls")
+def test_no_payload_acts_from_a_question() -> None:
+    for case in PAYLOADS:
+        request = {
+            "id": "r",
+            "kind": "question",
+            "prompt": case["payload"],
+            "options": case["payload"],
+        }
+        waiting = turn(status="suspended", request=request)
+
+        assert findings(case, TranscriptStream(LOOKS[0]).show_turn(waiting)) == [], case["id"]
+        assert findings(case, label_controls(request_text(request))) == [], case["id"]
+
+
+LINKS: list[tuple[str, bool]] = [
+    ("https://example.org/a?b=c", True),
+    ("http://example.org/", True),
+    ("mailto:ann@example.org", True),
+    ("HTTPS://example.org/", True),
+    ("javascript:alert(1)", False),
+    ("file:///etc/passwd", False),
+    ("/relative", False),
+    ("https://example.org/" + "a" * 3000, False),
+]  # fmt: skip
+
+
+@pytest.mark.requirement("render:terminal:links")
+@pytest.mark.parametrize(("target", "is_linked"), LINKS)
+def test_only_short_targets_of_harmless_schemes_become_links(target: str, is_linked: bool) -> None:
+    said = message(block("prose", markdown=f"[label]({target})"))
+
+    text = transcript_text([said], TerminalLook(columns=80))
+
+    assert ("\x1b]8;" in text) == is_linked
+    assert target.split(":", maxsplit=1)[0] in seen(text)
+    assert "\x1b" not in transcript_text([said], TerminalLook(columns=80, escapes=False))
+
+
+@pytest.mark.requirement("render:terminal:links")
+def test_a_link_shows_where_it_goes_unless_its_text_says_so() -> None:
+    for markdown, expected in [
+        ("<https://a.b/c>", "https://a.b/c"),
+        ("<ann@a.b>", "ann@a.b"),
+        ("[https://a.b](https://evil.c)", "https://a.b (https://evil.c)"),
+        ("[two  \nlines](https://a.b)", "two\nlines (https://a.b)"),
+        ("[none]()", "none"),
+        ("![pic](https://a.b/p.png)", "pic (https://a.b/p.png)"),
+        ("![](https://a.b/p.png)", "image (https://a.b/p.png)"),
+    ]:
+        said = message(block("prose", markdown=markdown))
+        assert seen(transcript_text([said], LOOKS[0])) == f"assistant\n\n{expected}\n"

@@ -10,8 +10,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from blockwire.content import StreamEvent, decode_event, encode_event, event_type, merge_deltas
-from blockwire.jsontext import decode_json
+from blockwire.content import (
+    ENVELOPE_MEMBERS,
+    StreamEvent,
+    decode_event,
+    event_members,
+    event_type,
+    merge_deltas,
+)
+from blockwire.jsontext import decode_json, encode_json
 from blockwire.sse import encode_sse
 
 __all__ = ["merge_frames", "relabel_frames"]
@@ -47,7 +54,12 @@ def _merge_run(run: list[bytes]) -> list[bytes]:
 
 
 def _frame(event: StreamEvent) -> bytes:
-    return encode_sse(encode_event(event), event=event_type(event), id=str(event.seq))
+    members = event_members(event)
+    for name in ENVELOPE_MEMBERS:
+        # Last, and also where it is 0, as the log writes it.
+        members.pop(name, None)
+        members[name] = getattr(event, name)
+    return encode_sse(encode_json(members), event=event_type(event), id=str(event.seq))
 
 
 def relabel_frames(frames: bytes, before: bytes, after: bytes) -> bytes:

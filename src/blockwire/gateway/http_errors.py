@@ -59,6 +59,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "query_too_large": 414,
         "unsupported_media_type": 415,
         "unsupported_encoding": 415,
+        "headers_too_large": 431,
         "turns_in_flight_exceeded": 429,
         "rate_limited": 429,
         "too_many_streams": 429,

@@ -105,9 +105,6 @@ class Channel:
         self.is_deleted = False
         self.ring = Ring()
 
-    def __len__(self) -> int:
-        return len(self._readers)
-
     def add(self, reader: LiveReader) -> None:
         """Begin to write to ``reader``."""
         self._readers[reader] = None

@@ -35,7 +35,7 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
             serves more events; 0 writes at once, 10-50 saves up to two thirds of the work.
         heartbeat_s: Silence after which a stream gets a comment.
         drain_s_max: How long a stop waits for answers that are under way.
-        header_wait_s_max: How long a connection may sit idle between requests.
+        idle_s_max: How long a connection may sit idle between requests.
     """
 
     streams_per_caller_max: int = 10_000
@@ -47,7 +47,7 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
     tick_ms: int = 0
     heartbeat_s: float = 15.0
     drain_s_max: int = 5
-    header_wait_s_max: int = 60
+    idle_s_max: int = 60
 
 
 class TokenBucket:

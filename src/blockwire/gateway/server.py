@@ -2,8 +2,8 @@
 
 Spec: docs/spec/gateway/routes.md; docs/spec/gateway/limits.md.
 
-What uvicorn offers against slow and large requests is set here; the bounds on bodies, rates and
-streams are the application's own.
+What uvicorn offers against slow requests is set here, heads are bounded in ``protocol``; bodies,
+rates and streams are bounded by the application.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
+import anyio
 import uvicorn
 
 from blockwire.errors import LocalProtocolError
 from blockwire.gateway.app import GatewayApp
+from blockwire.gateway.protocol import BoundedProtocol
 
 __all__ = ["bind", "serve"]
 
 BACKLOG: Final = 2048
 """Connections that wait to be accepted; a pile of readers reconnects at once after a restart."""
-
-HEADERS_BYTES_MAX: Final = 65_536
-"""Of a request that is not whole yet, where the server is h11; httptools has its own bound."""
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -54,14 +53,25 @@ def bind(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """Tells the application that it stops before it waits for connections to end."""
 
-    def __init__(self, config: uvicorn.Config, app: GatewayApp, on_listening: Callable[[], None]):
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: GatewayApp,
+        on_listening: Callable[[], None],
+        *,
+        takes_signals: bool,
+    ) -> None:
         super().__init__(config)
         self._gateway = app
         self._on_listening = on_listening
+        self._takes_signals = takes_signals
         self.signal: int | None = None
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
+        if not self._takes_signals:
+            yield
+            return
         with super().capture_signals():
             yield
             # uvicorn raises what it caught again when it is done, and that would end the process
@@ -88,6 +98,7 @@ async def serve(  # noqa: PLR0913 - where, and for how long
     *,
     drain_s_max: int = 5,
     idle_s_max: int = 60,
+    stop: anyio.Event | None = None,
 ) -> int | None:
     """Serve until SIGTERM or SIGINT, then end streams and let answers finish.
 
@@ -110,7 +121,7 @@ async def serve(  # noqa: PLR0913 - where, and for how long
     config = uvicorn.Config(
         app,
         interface="asgi3",
-        http="httptools",
+        http=BoundedProtocol,
         loop="none",
         ws="none",
         lifespan="on",
@@ -123,11 +134,22 @@ async def serve(  # noqa: PLR0913 - where, and for how long
         server_header=False,
         timeout_keep_alive=idle_s_max,
         timeout_graceful_shutdown=drain_s_max,
-        h11_max_incomplete_event_size=HEADERS_BYTES_MAX,
     )
-    server = _Server(config, app, lambda: on_listening(host, bound_port))
+    server = _Server(
+        config, app, lambda: on_listening(host, bound_port), takes_signals=stop is None
+    )
+
+    async def end_when_told() -> None:
+        assert stop is not None, "started only with an event"
+        await stop.wait()
+        server.should_exit = True
+
     try:
-        await server.serve(sockets=[listener])
+        async with anyio.create_task_group() as tasks:
+            if stop is not None:
+                tasks.start_soon(end_when_told)
+            await server.serve(sockets=[listener])
+            tasks.cancel_scope.cancel()
     finally:
         listener.close()
     return server.signal

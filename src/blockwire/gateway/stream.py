@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import types
-from collections.abc import Awaitable, Callable, Generator, MutableMapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any, Final
 
 from blockwire.content import View
 from blockwire.errors import BlockwireError
@@ -28,15 +27,14 @@ from blockwire.gateway.catchup import merge_frames, relabel_frames
 from blockwire.gateway.direct import DirectWriter, direct_writer
 from blockwire.gateway.hub import Hub, deleted_frame
 from blockwire.gateway.ring import PIECE_BYTES_MAX
-from blockwire.ports import Store
+from blockwire.gateway.source import Audience, StreamSource
+from blockwire.gateway.stepping import Step, rest_of
 
 __all__ = [
     "LOG_PAGE_BYTES",
     "STREAM_BYTES_MAX",
-    "HeadLike",
     "SseReader",
     "SseStream",
-    "StreamSource",
 ]
 
 STREAM_BYTES_MAX: Final = 256 * 1024
@@ -57,42 +55,6 @@ _THE_END: Final[dict[str, Any]] = {"type": "http.response.body", "body": b"", "m
 _log: Final = logging.getLogger(__name__)
 
 _Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-_Step = Generator[Any, Any, None]
-
-
-class HeadLike(Protocol):
-    """Where a conversation stands: its last committed seq, and its turns that are not over."""
-
-    @property
-    def head_seq(self) -> int: ...  # noqa: D102
-    @property
-    def running_turn_ids(self) -> tuple[str, ...]: ...  # noqa: D102
-
-
-class StreamSource(Protocol):
-    """What a stream asks of the gateway; :class:`GatewayService` is one."""
-
-    @property
-    def store(self) -> Store:
-        """The log."""
-        ...
-
-    async def head(self, conversation_id: str, view: View, tenant: str | None) -> HeadLike:
-        """Return where the conversation stands. Raises ``conversation_not_found``."""
-        ...
-
-    async def snapshot_frame(
-        self, conversation_id: str, view: View, *, reset: bool
-    ) -> tuple[bytes, int]:
-        """Return a ``conversation.snapshot`` frame and the seq that it reflects."""
-        ...
-
-
-class Audience(NamedTuple):
-    """Who reads: the view, and the tenant whose conversations they may see."""
-
-    view: View
-    tenant: str | None
 
 
 class SseReader:
@@ -228,6 +190,11 @@ class SseStream:
         self._send = send
         self.direct = None if self._is_labelled else direct_writer(send)
         self._request = asyncio.current_task()
+        if self._hub.is_stopping:
+            # It began to stop while this stream was opening, and did not know of it.
+            self.is_busy = False
+            self.end_soon()
+            return
         self._hub.add_stream(self)
         self.become_busy()
 
@@ -270,7 +237,7 @@ class SseStream:
     def _step(self, message: MutableMapping[str, Any]) -> None:
         assert self._send is not None, "only live streams are written to"
         self.quiet_since_s = self._hub.now_s
-        step: _Step = self._send(message).__await__()
+        step: Step = self._send(message).__await__()
         try:
             waits_for = next(step)
         except StopIteration:
@@ -279,7 +246,7 @@ class SseStream:
             # The peer is gone (ASGI 2.4); the request's own task hears of it too.
             self.close()
             return
-        self.become_busy(_rest_of(step, waits_for))
+        self.become_busy(rest_of(step, waits_for))
 
     def become_busy(self, rest: Awaitable[None] | None = None) -> None:
         """Let a task finish the write and bring every reader to the end of its log."""
@@ -422,14 +389,3 @@ class SseStream:
         before = ",".join([*cursors[:own], f"{reader.channel.conversation_id}:"])
         after = "".join(f",{cursor}" for cursor in cursors[own + 1 :])
         return relabel_frames(frames, before.encode(), after.encode())
-
-
-@types.coroutine
-def _rest_of(step: _Step, waits_for: object) -> Generator[Any, Any, None]:
-    """Await what is left of an awaitable that was stepped once by hand and waits for a future."""
-    try:
-        yield waits_for
-    except BaseException:
-        step.close()
-        raise
-    yield from step

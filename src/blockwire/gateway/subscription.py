@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.call import Answer, Call
-from blockwire.gateway.stream import Audience, HeadLike, SseReader, SseStream
+from blockwire.gateway.source import Audience, HeadLike
+from blockwire.gateway.stream import SseReader, SseStream
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, encode_json
 from blockwire.sse import encode_retry, encode_sse
 

@@ -17,6 +17,7 @@ import pytest
 
 from blockwire.errors import LocalProtocolError
 from blockwire.gateway.direct import direct_writer
+from blockwire.gateway.protocol import BoundedProtocol
 from blockwire.gateway.server import bind, serve
 from tests.gateway.http.surface import Surface, a_turn, delta, surface
 from tests.suites import PROJECT
@@ -225,3 +226,51 @@ async def test_a_signal_ends_streams_cleanly_and_the_process_with_them() -> None
         assert await process.wait() == 0
         connection.writer.close()
         waiting.writer.close()
+
+
+async def raw(port: int, *pieces: bytes) -> bytes:
+    """Send ``pieces`` and return all that comes back until the server closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    connection = Connection(reader, writer)
+    for piece in pieces:
+        writer.write(piece)
+        await anyio.lowlevel.checkpoint()
+    answer = await connection.until_closed()
+    writer.close()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("pieces", "status", "code"),
+    [
+        ([b"GET / HTTP/1.1\r\n", *[b"x-filler: " + b"x" * 1000 + b"\r\n"] * 400], 431, "headers_too_large"),
+        ([b"GET /" + b"x" * 400_000], 431, "headers_too_large"),
+        ([b"nonsense\r\n\r\n"], 400, "invalid_http"),
+        ([b"GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n"], 400, "invalid_http"),
+    ],
+)  # fmt: skip
+async def test_a_head_that_is_too_large_or_no_http_is_refused_like_everything_else(
+    pieces: list[bytes], status: int, code: str
+) -> None:
+    async with served() as (_, port):
+        answer = await raw(port, *pieces)
+
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert f'"code":"{code}"'.encode() in answer
+
+
+async def test_a_head_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoundedProtocol, "head_s_max", 0.01)
+    async with served() as (_, port):
+        assert await raw(port, b"GET / HT") == b""
+        assert await raw(port) == b""
+
+
+async def test_a_connection_serves_one_request_after_the_other() -> None:
+    async with served() as (_, port):
+        request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n"
+
+        answer = await raw(port, request % b"", request % b"connection: close\r\n")
+
+        assert answer.count(b"HTTP/1.1 200 OK") == 2
+        assert b"server:" not in answer

@@ -550,6 +550,26 @@ async def test_stopping_ends_every_stream_with_its_cursor_intact() -> None:
         assert late.headers["retry-after"]
 
 
+async def test_a_stream_that_opens_while_the_gateway_stops_ends_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with surface() as s, peers(s.app) as connect:
+        await s.bare_conversation()
+        head = s.world.service.head
+
+        async def stopping(*args: Any) -> Any:
+            found = await head(*args)
+            s.app.stop()
+            return found
+
+        monkeypatch.setattr(s.world.service, "head", stopping)
+        peer = await connect(EVENTS)
+        await peer.until_ended()
+
+        assert peer.types == ["subscription.ready"]
+        assert s.app.surface.hub.stream_count == 0
+
+
 async def test_a_closed_connection_is_freed_at_once() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with SqliteStore(tmp_path / "store.sqlite3") as store:
+    async with SqliteStore(tmp_path / "store.sqlite3", synchronous="NORMAL") as store:
         yield store
 
 

@@ -5,6 +5,7 @@ Spec: docs/spec/error-codes.md, "Store".
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,11 @@ _NO_ROOM: Final = (
     "the disk of the store is full, or a quota is used up; nothing of this change was stored",
     True,
 )
+_READONLY: Final = (
+    "store_readonly",
+    "the store's file or folder cannot be written by this user",
+    False,
+)
 _DAMAGED: Final = (
     "store_corrupt",
     (
@@ -33,11 +39,7 @@ _DAMAGED: Final = (
 _BY_PRIMARY: Final[Mapping[int, tuple[str, str, bool]]] = MappingProxyType(
     {
         sqlite3.SQLITE_FULL: _NO_ROOM,
-        sqlite3.SQLITE_READONLY: (
-            "store_readonly",
-            "the store's file or folder cannot be written by this user",
-            False,
-        ),
+        sqlite3.SQLITE_READONLY: _READONLY,
         sqlite3.SQLITE_BUSY: ("store_busy", "another program holds the store's file", True),
         sqlite3.SQLITE_LOCKED: ("store_busy", "another program holds the store's file", True),
         sqlite3.SQLITE_CORRUPT: _DAMAGED,
@@ -59,6 +61,17 @@ _BY_EXTENDED: Final[Mapping[int, tuple[str, str, bool]]] = MappingProxyType(
         sqlite3.SQLITE_IOERR_CORRUPTFS: _DAMAGED,
     }
 )
+# The lock file is opened without SQLite.
+_BY_ERRNO: Final[Mapping[int, tuple[str, str, bool]]] = MappingProxyType(
+    {
+        errno.EACCES: _READONLY,
+        errno.EPERM: _READONLY,
+        errno.EROFS: _READONLY,
+        errno.ENOSPC: _NO_ROOM,
+        errno.EDQUOT: _NO_ROOM,
+        errno.EFBIG: _NO_ROOM,
+    }
+)
 _UNAVAILABLE: Final = ("store_unavailable", "the store's file cannot be used", True)
 
 
@@ -73,6 +86,8 @@ def to_store_error(error: BaseException) -> BlockwireError:
         extended = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         by_primary = _BY_PRIMARY.get(extended & 0xFF, _UNAVAILABLE)
         code, sentence, retryable = _BY_EXTENDED.get(extended, by_primary)
+    elif isinstance(error, OSError):
+        code, sentence, retryable = _BY_ERRNO.get(error.errno or 0, _UNAVAILABLE)
     elif isinstance(error, UnicodeEncodeError | OverflowError):
         code, sentence, retryable = "invalid_value", "a value cannot be stored", False
     else:

@@ -86,7 +86,7 @@ class SqliteStore:
         """
         if self._writer is not None:
             raise StoreError("store_locked", "this store is open already")
-        writer = self._writer = Writer(self._connect, faults=self._faults)
+        writer = self._writer = Writer(self._connect, self._release, faults=self._faults)
         try:
             await writer.start()
         except BaseException:
@@ -104,9 +104,14 @@ class SqliteStore:
         except BaseException:
             if connection is not None:
                 connection.close()
-            self._lock.release()
             raise
         return connection
+
+    def _release(self) -> None:
+        """Runs in the writer's thread when its connection is closed."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release()
 
     def write_url(self, url: str) -> None:
         """Tell other processes where this store is served (:func:`read_owner` finds it)."""
@@ -122,8 +127,6 @@ class SqliteStore:
             await readers.aclose()
         if writer is not None:
             await writer.stop()
-        if self._lock is not None:
-            self._lock.release()
 
     def _open_writer(self) -> Writer:
         if self._writer is None:

@@ -16,11 +16,12 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
 from blockwire.errors import BlockwireError, StoreError
-from blockwire.ports import Append, Appended, Faults
+from blockwire.ports import Append, Appended, FaultPoint, Faults
 from blockwire.stores.sqlite.errors import to_store_error
 from blockwire.stores.sqlite.ledger import Ledger
 
@@ -73,14 +74,20 @@ class Writer:
     """Feeds the writer's thread from one event loop.
 
     Args:
-        connect: Called in the thread; returns the connection, which the thread closes.
+        connect: Opens the store; called in the thread, which closes the connection at the end.
+        release: Lets go of what ``connect`` took; called in the thread after that, in any case.
         faults: Told at every commit.
     """
 
     def __init__(
-        self, connect: Callable[[], sqlite3.Connection], *, faults: Faults | None = None
+        self,
+        connect: Callable[[], sqlite3.Connection],
+        release: Callable[[], None],
+        *,
+        faults: Faults | None = None,
     ) -> None:
         self._connect = connect
+        self._release = release
         self._faults = faults
         self._inbox: SimpleQueue[list[_Request] | None] = SimpleQueue()
         self._outbox: list[_Request] = []
@@ -178,19 +185,19 @@ class Writer:
 
     # in the thread ------------------------------------------------------------------------
     def _run(self, opened: asyncio.Future[None]) -> None:
+        error: BaseException | None = None
         try:
-            connection = self._connect()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the caller hears it
-            self._tell(_set_error, opened, to_store_error(error))
-            return
-        try:
-            committer = _Committer(connection, faults=self._faults)
-            self._tell(_set_result, opened)
-            self._serve(committer)
-        except sqlite3.Error as error:
-            self._tell(_set_error, opened, to_store_error(error))
+            with closing(self._connect()) as connection:
+                committer = _Committer(connection, faults=self._faults)
+                self._tell(_set_result, opened)
+                self._serve(committer)
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the caller hears it
+            error = raised
         finally:
-            connection.close()
+            self._release()
+        if error is not None:
+            # Told last, so that the caller may open the store again at once.
+            self._tell(_set_error, opened, to_store_error(error))
 
     def _serve(self, committer: _Committer) -> None:
         groups_since_join = 0
@@ -269,9 +276,14 @@ class _Committer:
                     _LOG.error("a change could not be committed: %s", type(error).__name__)
                 return [(request, None, failure) for request in requests]
             return [outcome for request in requests for outcome in self.commit([request])]
+        self._reach("commit.after")
         if self._ledger.has_deleted:
             self._truncate_wal()
         return outcomes
+
+    def _reach(self, point: FaultPoint) -> None:
+        if self._faults is not None:
+            self._faults.reach(point)
 
     def _transact(self, requests: list[_Request], outcomes: list[_Outcome]) -> None:
         ledger = self._ledger
@@ -289,14 +301,8 @@ class _Committer:
             else:
                 outcomes.append((request, result, None))
         ledger.flush()
-        self._commit()
-
-    def _commit(self) -> None:
-        if self._faults is not None:
-            self._faults.reach("commit.before")
+        self._reach("commit.before")
         self._connection.execute("COMMIT")
-        if self._faults is not None:
-            self._faults.reach("commit.after")
 
     def _roll_back(self) -> None:
         self._ledger.forget()
@@ -305,27 +311,28 @@ class _Committer:
             try:
                 self._connection.execute("ROLLBACK")
             except sqlite3.Error as error:
-                _LOG.error("a transaction could not be rolled back: %s", error.sqlite_errorname)
+                _LOG.error("a transaction could not be rolled back: %s", type(error).__name__)
 
     def tidy_up(self) -> None:
         """Do a little of what nobody waits for: join rows, empty the WAL of what was deleted."""
-        ledger = self._ledger
-        if not ledger.due:
-            if ledger.has_deleted:
-                self._truncate_wal()
-            return
-        conversation_id = next(iter(ledger.due))
+        due = self._ledger.due
+        if due:
+            self._join(next(iter(due)))
+        elif self._ledger.has_deleted:
+            self._truncate_wal()
+
+    def _join(self, conversation_id: str) -> None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            is_all = ledger.join(conversation_id)
-            self._commit()
+            is_all = self._ledger.join(conversation_id)
+            self._reach("commit.before")
+            self._connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - joining can wait; appends tell what is wrong
             _LOG.warning("rows of the log stay as they are for now: %s", type(error).__name__)
             self._roll_back()
-            ledger.due.pop(conversation_id, None)
-            return
+            is_all = True
         if is_all:
-            ledger.due.pop(conversation_id, None)
+            self._ledger.due.pop(conversation_id, None)
 
     def _truncate_wal(self) -> None:
         """Move everything into the database file and cut the WAL, which holds deleted text."""
@@ -333,10 +340,9 @@ class _Committer:
             self._connection.execute(f"PRAGMA busy_timeout = {_TRUNCATE_WAIT_MS}")
             is_busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self._ledger.has_deleted = bool(is_busy)
-        except sqlite3.Error as error:
-            _LOG.warning("the WAL could not be emptied: %s", error.sqlite_errorname)
-        finally:
             self._connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+        except sqlite3.Error as error:
+            _LOG.warning("the WAL could not be emptied: %s", type(error).__name__)
 
 
 def _is_hopeless(error: Exception) -> bool:

@@ -1,0 +1,139 @@
+"""Schema versions: forward only, whole or not at all, and no other program's file is touched."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from blockwire.errors import StoreError
+from blockwire.stores import SqliteStore, check_store
+from blockwire.stores.sqlite import schema
+from blockwire.stores.sqlite.queries import MIGRATIONS, SQL, split_statements
+from blockwire.testing.store_script import new_conversation
+from tests.stores.support import assert_killed, change, opened, run_script, values_for
+
+pytestmark = pytest.mark.anyio
+
+KILLED_AT = """
+    import asyncio, os, signal, sys
+    from blockwire.stores import SqliteStore
+
+    class Kill:
+        def reach(self, point):
+            if point == sys.argv[2]:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    asyncio.run(SqliteStore(sys.argv[1], faults=Kill()).open())
+"""
+
+
+def versions(path: Path) -> tuple[int, int, int]:
+    with opened(path) as connection:
+        return (
+            connection.execute("PRAGMA application_id").fetchone()[0],
+            connection.execute("PRAGMA user_version").fetchone()[0],
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0],
+        )
+
+
+async def test_a_new_store_has_the_newest_schema_and_says_whose_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+
+    async with SqliteStore(path):
+        pass
+
+    application_id, version, _ = versions(path)
+    assert (application_id, version) == (schema.APPLICATION_ID, len(MIGRATIONS))
+
+
+@pytest.mark.parametrize(("point", "is_done"), [("migrate.before", False), ("migrate.after", True)])
+async def test_a_migration_is_whole_or_not_there_when_it_is_killed(
+    tmp_path: Path, point: str, is_done: bool
+) -> None:
+    path = tmp_path / "store.sqlite3"
+
+    assert_killed(run_script(KILLED_AT, path, point))
+
+    application_id, version, table_count = versions(path)
+    if is_done:
+        assert (application_id, version) == (schema.APPLICATION_ID, len(MIGRATIONS))
+    else:
+        assert (application_id, version, table_count) == (0, 0, 0)
+    async with SqliteStore(path) as store:
+        await store.create_conversation(new_conversation())
+    assert check_store(path) == []
+
+
+async def test_a_migration_that_fails_leaves_the_old_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    async with SqliteStore(path) as store:
+        await store.create_conversation(new_conversation())
+    before = versions(path)
+    with monkeypatch.context() as patch:
+        broken = "CREATE TABLE new (a); INSERT INTO nowhere VALUES (1);"
+        broken = broken.replace("; ", ";\n")
+        patch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, broken))
+        patch.setattr(schema, "SCHEMA_VERSION", len(MIGRATIONS) + 1)
+
+        with pytest.raises(StoreError):
+            await SqliteStore(path).open()
+
+    assert versions(path) == before
+    async with SqliteStore(path) as store:
+        assert await store.load_conversation("conv_1") == new_conversation()
+
+
+async def test_a_store_of_a_newer_release_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    async with SqliteStore(path):
+        pass
+    change(path, f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError) as refused:
+        await SqliteStore(path).open()
+    with pytest.raises(StoreError) as refused_too:
+        check_store(path)
+
+    assert refused.value.code == refused_too.value.code == "store_too_new"
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement", ["CREATE TABLE theirs (a)", "PRAGMA user_version = 3", "PRAGMA application_id = 7"]
+)
+async def test_a_database_of_another_program_is_left_alone(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "theirs.sqlite3"
+    change(path, statement)
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError) as refused:
+        await SqliteStore(path).open()
+
+    assert refused.value.code == "store_foreign"
+    assert path.read_bytes() == before
+    # The lock was let go.
+    with pytest.raises(StoreError) as refused:
+        await SqliteStore(path).open()
+    assert refused.value.code == "store_foreign"
+
+
+async def test_an_old_sqlite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 31, 1))
+
+    with pytest.raises(StoreError) as refused:
+        await SqliteStore(tmp_path / "store.sqlite3").open()
+
+    assert refused.value.code == "store_unavailable"
+    assert "3.37" in refused.value.detail
+
+
+def test_every_query_is_a_statement_of_its_own_and_compiles(tmp_path: Path) -> None:
+    connection = schema.connect_writer(tmp_path / "store.sqlite3", synchronous="NORMAL")
+    schema.migrate(connection)
+    for text in SQL.values():
+        assert len(list(split_statements(text))) == 1
+        assert connection.execute("EXPLAIN " + text, values_for(text)).fetchall()
+    connection.close()

@@ -98,7 +98,8 @@ def _prose(block: Block, look: TerminalLook) -> list[Row]:
 
 def _code(block: Block, look: TerminalLook) -> list[Row]:
     text = normalise_markdown(cast("str", block["text"])).removesuffix("\n")
-    return code_rows(text, cast("str", block.get("language") or ""), look)
+    language = cast("str", block.get("language") or "")
+    return code_rows(text, language, look) if text or language else []
 
 
 def _duration(block: Block) -> str:

@@ -47,10 +47,15 @@ def table_rows(
     bar = width("│", ambiguous_width=look.ambiguous_width)
     room = look.columns - bar * (count + 1) - 2 * count
     columns = zip(header, *body, strict=True)
-    wanted = [max(1, *(spans_width(cell.spans, look) for cell in column)) for column in columns]
-    widths = _fit(wanted, room)
-    if widths is None:
+    wanted = [
+        max(1, *(spans_width(cell.spans, look) for cell in column)) + bar - 1 for column in columns
+    ]
+    fitting = _fit(wanted, room)
+    if fitting is None:
         return _as_list(header, body, look)
+    # A rule of two-cell dashes cannot fill an odd width.
+    dash = width("─", ambiguous_width=look.ambiguous_width)
+    widths = [value - value % dash for value in fitting]
     rows = [_rule("┌┬┐", widths, look)]
     rows += _line([Cell(_bold(cell.spans), cell.align) for cell in header], widths, look)
     rows.append(_rule("├┼┤", widths, look))
@@ -84,14 +89,9 @@ def _fit(wanted: Sequence[int], room: int) -> list[int] | None:
 
 
 def _rule(corners: str, widths: Sequence[int], look: TerminalLook) -> Row:
-    dash = width("\u2500", ambiguous_width=look.ambiguous_width)
-    parts: list[str] = [corners[0]]
-    for index, value in enumerate(widths):
-        cells = value + 2
-        # A two-cell dash cannot fill an odd width; a blank closes the gap.
-        parts.append("\u2500" * (cells // dash) + " " * (cells % dash))
-        parts.append(corners[1] if index < len(widths) - 1 else corners[2])
-    return Row((Span("".join(parts), _BORDER),))
+    left, middle, right = corners
+    parts = [rule_span(value + 2, _BORDER, look).text for value in widths]
+    return Row((Span(left + middle.join(parts) + right, _BORDER),))
 
 
 def _line(cells: Sequence[Cell], widths: Sequence[int], look: TerminalLook) -> list[Row]:

@@ -1,0 +1,55 @@
+"""What people read, kept as files: look at the difference before you accept it.
+
+``python -m tests.render.test_golden`` writes the files anew; nobody edits them by hand. Those
+with ``colour`` in their names hold escape sequences: ``cat`` shows them as they are meant.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from blockwire.render import TerminalLook, transcript_text
+from tests.render.showcase import REQUESTS, SHOWCASE
+
+GOLDEN: Final = Path(__file__).parent / "golden"
+LOOKS: Final[dict[str, TerminalLook]] = {
+    "40": TerminalLook(columns=40, escapes=False, colour=False),
+    "80": TerminalLook(columns=80, escapes=False, colour=False),
+    "80-colour": TerminalLook(columns=80),
+    "80-no-colour": TerminalLook(columns=80, colour=False),
+    "40-ambiguous": TerminalLook(columns=40, escapes=False, colour=False, ambiguous_width=2),
+}
+FILES: Final = [f"{name}-{look}.txt" for name in SHOWCASE for look in LOOKS]
+
+
+def rendered(file: str) -> str:
+    name, look = file.removesuffix(".txt").split("-", 1)
+    requests = REQUESTS if name == "waiting" else None
+    return transcript_text(SHOWCASE[name], LOOKS[look], with_reasoning=True, requests=requests)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_people_see_what_the_golden_file_shows(file: str) -> None:
+    assert rendered(file) == (GOLDEN / file).read_bytes().decode()
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert sorted(path.name for path in GOLDEN.iterdir()) == sorted(FILES)
+
+
+def write(folder: Path = GOLDEN) -> None:
+    for file in FILES:
+        (folder / file).write_bytes(rendered(file).encode())
+
+
+def test_the_files_can_be_written_anew(tmp_path: Path) -> None:
+    write(tmp_path)
+
+    assert (tmp_path / FILES[0]).read_bytes() == (GOLDEN / FILES[0]).read_bytes()
+
+
+if __name__ == "__main__":
+    write()

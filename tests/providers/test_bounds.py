@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from blockwire.providers import draft, framing, parts
+from blockwire.providers import answer, draft, framing, parts
 from tests.providers.compare import decode
-from tests.providers.wire import call, chat, delta, lines, message, named, ollama, sse, start
+from tests.providers.wire import call, chat, delta, item, lines, message, named, ollama, sse, start
 
 DONE = b"data: [DONE]\n\n"
 
@@ -39,6 +39,32 @@ def test_the_arguments_of_a_call_have_a_largest_size(monkeypatch: pytest.MonkeyP
 
     assert decoded.ended.error_code == "answer_too_large"
     assert decoded.of_type("tool")[0]["status"] == "failed"
+
+
+def test_what_is_not_shown_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "BLOCKS_MAX", 3)
+    unnamed = [chat({"tool_calls": [{"id": f"c{number}"}]}) for number in range(4)]
+    skipped = [start(number, "future_block") for number in range(4)]
+    unknown = [delta(number, "future_delta") for number in range(4)]
+    items = [item(number, "future_item") for number in range(4)]
+
+    for api, body in (
+        ("openai-chat", sse(*unnamed)),
+        ("anthropic", named(message(), *skipped)),
+        ("anthropic", named(message(), *unknown)),
+        ("openai-responses", named(*items)),
+    ):
+        decoded = decode(api, [body])  # type: ignore[arg-type]
+        assert decoded.ended.error_code == "answer_too_large"
+
+
+def test_a_block_has_a_largest_number_of_citations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer, "OPAQUE_ITEMS_MAX", 2)
+    cited = [delta(0, "citations_delta", citation=None)] * 3
+
+    decoded = decode("anthropic", [named(message(), start(0, "text", text="x"), *cited)])
+
+    assert decoded.ended.error_code == "answer_too_large"
 
 
 def test_opaque_data_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from blockwire.content import IdKind, StreamEvent
 from blockwire.content.vocabulary import TerminalStatus
+from blockwire.errors import EngineError
 from blockwire.jsontext import Json, encode_json
 from blockwire.providers.base import ProviderApi
 from blockwire.providers.draft import Draft
@@ -93,6 +94,9 @@ _CLOSINGS: Final[Mapping[str, _Closing]] = MappingProxyType(
         ),
     }
 )
+# Items of one opaque list of a block, docs/spec/providers.md, "Bounds".
+OPAQUE_ITEMS_MAX: Final = 4096
+
 _CUT_CALL: Final = ("tool_call_cut", "The answer ended before the arguments were whole.")
 _NOT_RUN: Final = ("tool_call_not_run", "The answer did not end well, so the call was not run.")
 _NO_RESULT: Final = ("tool_result_missing", "The provider told no result of this call.")
@@ -139,6 +143,7 @@ class Answer:
 
     def add_part(self, kind: TextKind, **data: Json) -> TextPart:
         """Return a new part; its place in the answer is that of its first character."""
+        self._draft.announce()
         part = TextPart(self._draft, kind, {"provider": self._api, **data})
         self._parts.append(part)
         return part
@@ -169,6 +174,7 @@ class Answer:
 
     def add_call(self, runner: Runner, **data: Json) -> ToolCall:
         """Return a new call; its place in the answer is that of its name."""
+        self._draft.announce()
         self.end_segment()
         call = ToolCall(self._draft, runner, {"provider": self._api, **data})
         self.calls.append(call)
@@ -181,12 +187,24 @@ class Answer:
             EngineError: ``answer_too_large``.
         """
         self._draft.spend(len(encode_json(item)))
-        items = data.get(name)
+        so_far = data.get(name)
+        items = so_far if isinstance(so_far, list) else []
+        if len(items) >= OPAQUE_ITEMS_MAX:
+            raise EngineError("answer_too_large", "A block has more citations than it may have.")
         # A new list: the old one may be part of an event already.
-        data[name] = [*(items if isinstance(items, list) else ()), opaque(item)]
+        data[name] = [*items, opaque(item)]
+
+    def skip(self) -> None:
+        """Count a block or item that is not kept: the decoder remembers where it was.
+
+        Raises:
+            EngineError: ``answer_too_large``.
+        """
+        self._draft.announce()
 
     def add_notice(self, code: str, message: str) -> None:
         """Add a notice at this place."""
+        self._draft.announce()
         self.end_segment()
         block_id = self._draft.start("notice", {"code": code, "message": message})
         self._draft.complete(block_id)

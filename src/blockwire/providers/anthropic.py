@@ -134,6 +134,8 @@ class AnthropicDecoder(StreamDecoder):
             return self._new_call(block, block_type)
         elif block_type.endswith(_RESULT_SUFFIX):
             self._take_result(chunk, block, block_type)
+        else:
+            self._answer.skip()
         return None
 
     def _new_call(self, block: dict[str, Json], block_type: str) -> ToolCall:
@@ -185,7 +187,10 @@ class AnthropicDecoder(StreamDecoder):
         if delta_type == "input_json_delta":
             raise protocol_error("The provider sent arguments of a call that had not begun.")
         kind: TextKind | None = _KINDS_OF_DELTA.get(delta_type)
-        return _Slot(("", ""), None if kind is None else self._answer.add_part(kind))
+        if kind is None:
+            self._answer.skip()
+            return _Slot(("", ""), None)
+        return _Slot(("", ""), self._answer.add_part(kind))
 
     def _extend_part(self, part: TextPart, delta: dict[str, Json], delta_type: str) -> None:
         if delta_type == "text_delta":

@@ -18,7 +18,7 @@ __all__ = ["BLOCKS_MAX", "TURN_CHARS_MAX", "Draft"]
 # Unicode scalars of text and tool arguments in one turn, docs/spec/providers.md, "Bounds".
 TURN_CHARS_MAX: Final = 16 * 1024 * 1024
 
-# Blocks of one turn, docs/spec/providers.md, "Bounds".
+# Blocks of one turn, the announced ones included, docs/spec/providers.md, "Bounds".
 BLOCKS_MAX: Final = 4096
 
 
@@ -54,17 +54,18 @@ class Draft:
         if self._chars_left < 0:
             raise EngineError("answer_too_large", "The answer is larger than a turn may be.")
 
-    def start(self, block_type: str, members: Mapping[str, Json]) -> str:
-        """Start a block and return its id.
+    def announce(self) -> None:
+        """Count something that may become a block; it takes memory before it does.
 
         Raises:
             EngineError: ``answer_too_large``.
         """
         self._blocks_left -= 1
         if self._blocks_left < 0:
-            raise EngineError(
-                "answer_too_large", "The answer has more blocks than a turn may have."
-            )
+            raise EngineError("answer_too_large", "The answer has more parts than a turn may have.")
+
+    def start(self, block_type: str, members: Mapping[str, Json]) -> str:
+        """Start a block that was announced, and return its id."""
         return self._writer.start(block_type, members)
 
     def append(self, block_id: str, text: str) -> None:

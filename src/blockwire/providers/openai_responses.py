@@ -146,6 +146,7 @@ class OpenAIResponsesDecoder(StreamDecoder):
             self._new_item(index, item)
 
     def _new_item(self, index: int, item: dict[str, Json]) -> ResponseItem:
+        self._answer.skip()
         new = ResponseItem(self._answer, item)
         self._items.append(new)
         self._by_index[index] = new

@@ -300,7 +300,8 @@ class GatewayCalls:
         is_forward = order == "oldest_first"
         name, first = ("after", cursor or "0") if is_forward else ("before", cursor)
         path = f"{conversation_path(conversation_id)}/messages"
-        async with aclosing(self._items(path, name, first, view=view)) as items:
+        pages = self._items(path, name, first, view=view, is_reversed=not is_forward)
+        async with aclosing(pages) as items:
             async for item in items:
                 yield _object(item)
 
@@ -328,8 +329,9 @@ class GatewayCalls:
         cursor: str | None = None,
         *,
         view: View | None = None,
+        is_reversed: bool = False,
     ) -> AsyncGenerator[Json, None]:
-        """Yield the items of all pages of a list."""
+        """Yield the items of all pages of a list, or those of each page the other way round."""
         limit = str(self._settings.page_items)
         while True:
             answer = await self._http.call(
@@ -337,9 +339,10 @@ class GatewayCalls:
             )
             page = _object(answer.value)
             items, following = page.get("items"), page.get("next_cursor")
-            if not isinstance(items, list) or following == cursor is not None:
+            # A cursor that leads to itself would be followed for ever.
+            if not isinstance(items, list) or (following is not None and following == cursor):
                 raise ClientError("invalid_answer", "a page without items, or without an end")
-            for item in items:
+            for item in reversed(items) if is_reversed else items:
                 yield item
             if not isinstance(following, str):
                 return

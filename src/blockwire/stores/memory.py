@@ -204,8 +204,8 @@ class MemoryStore:
         end = len(log) if up_to is None else min(len(log), up_to)
         frames: list[bytes] = []
         size_bytes = 0
-        last_seq = after
-        for entry in log[max(after, 0) : max(end, 0)]:
+        last_seq = max(after, 0)
+        for entry in log[last_seq : max(end, 0)]:
             frame = entry.owner_frame if view == "owner" else entry.public_frame
             if frame is not None:
                 if frames and size_bytes + len(frame) > bytes_max:

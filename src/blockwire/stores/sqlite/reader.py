@@ -132,16 +132,17 @@ def read_frames(
     Nothing is parsed but the numbers at its ends.
     """
     after, up_to = bounds
+    after = max(after, 0)
     with snapshot(connection):
         head = connection.execute(SQL["load_head"], {"id": conversation_id}).fetchone()
         end = 0 if head is None else int(head[1])
         if up_to is not None:
             end = min(end, up_to)
-        if after >= end:
+        if head is None or after >= end:
             return FramePage(b"", after, 0, at_end=True)
-        keys = {"conversation_no": head[0], "after": max(after, 0)}
+        keys = {"conversation_no": head[0], "after": after}
         name = "read_log_owner" if view == "owner" else "read_log_public"
-        page = _PageBuilder(max(after, 0), end, bytes_max)
+        page = _PageBuilder(after, end, bytes_max)
         with _closing(connection.execute(SQL[name], keys)) as rows:
             for row in rows:
                 if not page.add(*row):

@@ -116,6 +116,7 @@ class Peer:
         events: What they spell.
         ended: The answer is complete.
         done: The application is done with the request.
+        fills_at_bytes: A write that is larger is taken, and then there is no room.
     """
 
     def __init__(
@@ -154,6 +155,7 @@ class Peer:
         self._room = anyio.Event()
         self._room.set()
         self._was_requested = not sends_all
+        self.fills_at_bytes = 1 << 40
         send, receive = anyio.create_memory_object_stream[tuple[bytes, bool]](0)
         self._upload_to, self._upload_from = send, receive
         self._is_uploading = uploads
@@ -218,6 +220,8 @@ class Peer:
     def _take(self, message: Any) -> None:
         if message["body"]:
             self.writes.append(message["body"])
+            if len(message["body"]) > self.fills_at_bytes:
+                self.stop_reading()
             items = self.decoder.receive_data(message["body"])
             self.events += [item for item in items if isinstance(item, SseEvent)]
         if not message["more_body"]:

@@ -151,6 +151,24 @@ async def test_nothing_more_is_composed_while_a_large_write_has_no_room() -> Non
         assert [len(write) > 500_000 for write in reader.writes[-3:]] == [True, True, True]
 
 
+async def test_a_second_large_event_is_not_composed_before_the_first_has_left() -> None:
+    async with surface() as s, peers(s.app) as connect:
+        await s.bare_conversation()
+        reader = await connect(EVENTS)
+        await s.log("conv_a", *a_turn(ends=False))
+        await reader.until_count(3)
+        await anyio.wait_all_tasks_blocked()
+        reader.fills_at_bytes = 65_536
+
+        for _ in range(2):
+            await s.log("conv_a", delta("x" * 500_000))
+            await anyio.wait_all_tasks_blocked()
+        stream = next(iter(s.app.surface.hub._streams))
+        cursor = stream.readers[0].cursor  # type: ignore[attr-defined]
+
+        assert (len(reader.events), cursor) == (4, 3)
+
+
 async def test_a_stuck_reader_that_leaves_takes_its_task_with_it() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()

@@ -1,6 +1,6 @@
 """Bodies of requests: what they may hold, and what they become.
 
-Spec: docs/spec/gateway/routes.md. The doors refuse: an unknown member outside messages, blocks
+Spec: docs/spec/gateway/turns.md, "Submit". The doors refuse: an unknown member outside messages, blocks
 and metadata is ``unknown_field``, a key that breaks the key rule ``invalid_key``; both with the
 JSON Pointer of the first one.
 """

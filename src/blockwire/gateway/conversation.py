@@ -1,6 +1,6 @@
 """One conversation in memory: what is committed, who waits for it, and the one way to change it.
 
-Spec: docs/spec/gateway/persistence.md, "Durable before visible".
+Spec: docs/spec/gateway/turns.md, "Durable before visible".
 
 Whoever changes a conversation holds its ``lock``, builds a :class:`Batch` on ``committed`` and
 commits it. Readers only ever see ``committed``; it moves after the store has said that the batch

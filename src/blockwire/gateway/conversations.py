@@ -1,6 +1,6 @@
 """Conversations, their messages and events, as routes ask for them.
 
-Spec: docs/spec/gateway/routes.md.
+Spec: docs/spec/gateway/reading.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What every method of the service stands on: the injected parts, and one life.
 
-Spec: docs/spec/gateway/persistence.md. Above are ``conversations`` and ``service``.
+Spec: docs/spec/gateway/turns.md. Above are ``conversations`` and ``service``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The events of one commit: checked on the committed state, encoded once.
 
-Spec: docs/spec/content/events.md; docs/spec/gateway/persistence.md.
+Spec: docs/spec/content/events.md; docs/spec/gateway/turns.md.
 
 A batch is built on what is committed and thrown away when the commit fails, so there is nothing
 to roll back. Above is ``conversation``, which commits it; nothing here waits.

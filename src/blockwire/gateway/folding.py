@@ -1,6 +1,6 @@
 """A turn from its log: what a restart, or a commit of unknown outcome, leaves us to read.
 
-Spec: docs/spec/gateway/persistence.md, "Recovery".
+Spec: docs/spec/gateway/turns.md, "Recovery".
 """
 
 from __future__ import annotations

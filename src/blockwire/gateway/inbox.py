@@ -1,6 +1,6 @@
 """Events of one engine between being made and being committed; bounded.
 
-Spec: docs/spec/gateway/engines.md. While one commit is under way the next events gather here, so
+Spec: docs/spec/gateway/turns.md, "Durable before visible". While one commit is under way the next events gather here, so
 each commit takes all there are: group commit without a timer.
 """
 

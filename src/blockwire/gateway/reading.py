@@ -1,6 +1,6 @@
 """What readers are shown: always the last committed state, never a word that could be taken back.
 
-Spec: docs/spec/gateway/routes.md; docs/spec/gateway/sse.md, "Snapshot"; visibility is decided by
+Spec: docs/spec/gateway/reading.md; visibility is decided by
 ``content``. Functions of a conversation that the caller has pinned.
 """
 

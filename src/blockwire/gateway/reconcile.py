@@ -1,6 +1,6 @@
 """After a start: turns that somebody else left running are ended, once.
 
-Spec: docs/spec/gateway/persistence.md, "Recovery".
+Spec: docs/spec/gateway/turns.md, "Recovery".
 
 Each turn is ended by one append, so a recovery that is killed has ended it or has not; the next
 one goes on with those that are left. Nothing is ever submitted again. Suspended turns stay as they

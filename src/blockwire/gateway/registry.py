@@ -1,6 +1,6 @@
 """Which conversations are in memory: each at most once, idle ones only while there is room.
 
-Spec: docs/spec/gateway/limits.md.
+Spec: docs/spec/gateway/reading.md, "Memory".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rows as the JSON that routes answer with.
 
-Spec: docs/spec/gateway/routes.md, "Shapes".
+Spec: docs/spec/gateway/reading.md, "Shapes".
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ async def test_a_refused_body_says_where(body: Json, code: str, pointer: str) ->
             assert (error.code, error.pointer) == (code, pointer)
 
 
+@pytest.mark.requirement("gateway:read:tenant")
 async def test_lists_are_newest_first_and_a_tenant_sees_only_its_own() -> None:
     async with gateway(settings=GatewaySettings(page_items_max=2)) as world:
         made = [
@@ -129,6 +130,7 @@ async def test_a_running_turn_is_named_by_its_conversation() -> None:
         assert listed["items"][0]["running_turn_id"] == turn_id  # type: ignore[index, call-overload]
 
 
+@pytest.mark.requirement("gateway:delete:gone")
 async def test_deleting_stops_what_runs_tells_who_reads_and_leaves_nothing(
     open_store: OpenStore,
 ) -> None:

@@ -67,6 +67,7 @@ async def everything(world: World, conversation_id: str) -> dict[str, Any]:
     return seen
 
 
+@pytest.mark.requirement("gateway:durable:before-visible")
 async def test_nothing_is_visible_before_it_is_committed() -> None:
     store = HeldStore()
     go_on = anyio.Event()
@@ -114,6 +115,7 @@ async def test_a_question_is_not_there_before_it_is_committed() -> None:
             store.gate.set()
 
 
+@pytest.mark.requirement("gateway:producer:acknowledged")
 async def test_an_upload_is_acknowledged_after_its_commit() -> None:
     store = HeldStore()
     async with gateway(store=store) as world:
@@ -157,6 +159,7 @@ async def test_a_reader_that_waits_hears_of_a_commit_and_not_of_an_attempt() -> 
         assert pages[0]["items"][0]["type"] == "message.created"
 
 
+@pytest.mark.requirement("gateway:durable:order")
 async def test_commit_publish_and_acknowledgement_come_in_this_order() -> None:
     passed: list[str] = []
 
@@ -184,6 +187,7 @@ async def test_commit_publish_and_acknowledgement_come_in_this_order() -> None:
         ]
 
 
+@pytest.mark.requirement("gateway:durable:bus")
 async def test_a_bus_that_fails_loses_nothing() -> None:
     async with gateway() as world:
 
@@ -214,6 +218,7 @@ def full(_change: Append) -> StoreError:
     return StoreError("store_full", "no space left")
 
 
+@pytest.mark.requirement("gateway:turn:store-failure")
 async def test_a_turn_whose_answer_cannot_be_stored_fails_as_soon_as_the_store_works() -> None:
     store = BrokenStore()
     go_on = anyio.Event()
@@ -293,6 +298,7 @@ async def test_a_store_that_fails_for_long_is_asked_again_by_the_next_request() 
         assert (await world.ask(conversation_id, engine="good"))["status"] == "completed"
 
 
+@pytest.mark.requirement("gateway:durable:unknown-outcome")
 async def test_a_commit_of_unknown_outcome_is_looked_up_before_the_next_change() -> None:
     """The store committed, and then failed to say so."""
 
@@ -360,6 +366,7 @@ async def test_a_submit_of_unknown_outcome_is_found_again_by_its_key_and_ended()
         assert (await world.ask(conversation_id, key="m2"))["status"] == "completed"
 
 
+@pytest.mark.requirement("gateway:durable:torn-caller")
 async def test_a_caller_that_is_torn_away_in_the_middle_of_a_commit_leaves_the_truth_behind() -> (
     None
 ):
@@ -379,6 +386,7 @@ async def test_a_caller_that_is_torn_away_in_the_middle_of_a_commit_leaves_the_t
         assert (await world.ended(conversation_id, turn_id))["status"] == "completed"
 
 
+@pytest.mark.requirement("gateway:cancel:kept")
 async def test_cancelling_while_a_commit_is_under_way_keeps_what_it_held() -> None:
     store = HeldStore()
     go_on = anyio.Event()
@@ -461,6 +469,7 @@ async def test_an_update_that_the_store_lost_is_a_conversation_that_is_not_there
         assert refused.value.code == "conversation_not_found"
 
 
+@pytest.mark.requirement("gateway:stop:interrupts")
 async def test_stopping_ends_running_turns_as_interrupted_and_closes_everything() -> None:
     store = MemoryStore()
     request: dict[str, Json] = {"id": "req_1", "kind": "question", "prompt": "?"}
@@ -494,6 +503,7 @@ async def test_stopping_ends_running_turns_as_interrupted_and_closes_everything(
     assert await store.check() == []
 
 
+@pytest.mark.requirement("gateway:limits:stop")
 async def test_stopping_does_not_wait_for_a_store_that_hangs() -> None:
     store = HeldStore()
     engine = ScriptEngine(stuck_after(lambda turn_id: prose(turn_id, "b1", "A", is_open=True)))

@@ -143,6 +143,7 @@ async def test_a_turn_that_its_engine_has_just_ended_cannot_be_cancelled() -> No
         assert (await world.turn(conversation_id, turn_id))["status"] == "completed"
 
 
+@pytest.mark.requirement("gateway:cancel:terminal")
 async def test_two_who_cancel_at_once_cancel_once() -> None:
     engine = ScriptEngine(stuck_after(lambda turn_id: prose(turn_id, "b1", is_open=True)))
     async with gateway(engines={"s": engine}) as world:
@@ -166,6 +167,7 @@ async def test_two_who_cancel_at_once_cancel_once() -> None:
         assert types.count("turn.cancelled") == 1
 
 
+@pytest.mark.requirement("gateway:turn:isolation")
 async def test_a_bug_while_a_turn_runs_ends_that_turn_and_no_other() -> None:
     class Buggy(MemoryStore):
         async def list_messages(self, *args: Any, **more: Any) -> list[MessageRow]:
@@ -285,6 +287,7 @@ async def test_the_end_of_a_turn_waits_for_a_store_that_fails_again_and_again() 
         assert turn["error"]["code"] == "store_full"
 
 
+@pytest.mark.requirement("gateway:submit:engine")
 async def test_an_engine_that_is_no_longer_configured_still_answers_to_its_keys() -> None:
     store = MemoryStore()
     async with gateway(store=store, engines={"old": ScriptEngine(answering("A"))}) as world:
@@ -332,6 +335,7 @@ async def test_a_service_that_was_never_started_can_be_stopped() -> None:
     assert refused.value.code == "gateway_stopping"
 
 
+@pytest.mark.requirement("gateway:memory:in-use")
 async def test_conversations_in_use_stay_in_memory_and_idle_ones_leave() -> None:
     settings = GatewaySettings(conversations_cached_max=2)
     async with gateway(settings=settings) as world:

@@ -13,6 +13,7 @@ import pytest
 
 from blockwire.errors import RemoteProtocolError, StoreError
 from blockwire.gateway.http_errors import STATUS_BY_CODE, status_of
+from blockwire.gateway.settings import GatewaySettings
 from tests.suites import PROJECT
 
 SOURCE: Final = PROJECT / "src" / "blockwire"
@@ -114,3 +115,17 @@ def test_the_scan_sees_what_it_should() -> None:
     )
 
     assert sorted(codes_made(tree)) == ["a_b", "c_d", "e_f", "i_j", "k_l"]
+
+
+LIMIT_ROW: Final = re.compile(r"^\| `([a-z_]+)` \| ([\d,.]+)(?: \w+)? \|", re.MULTILINE)
+
+
+def test_the_page_of_limits_says_what_the_defaults_are() -> None:
+    text = (PROJECT / "docs" / "spec" / "gateway" / "limits.md").read_text(encoding="utf-8")
+    page = {name: float(value.replace(",", "")) for name, value in LIMIT_ROW.findall(text)}
+    settings = GatewaySettings()
+
+    bounds = {name for name in settings.__struct_fields__ if name != "engine_default"}
+
+    assert bounds <= page.keys()
+    assert {name: page[name] for name in bounds} == {n: getattr(settings, n) for n in bounds}

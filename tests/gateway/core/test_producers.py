@@ -99,6 +99,7 @@ async def test_a_producer_streams_an_answer_and_is_told_what_is_durable(
         assert (read["status"], await turn.text(), read["seq"]) == ("completed", "Hello", 7)
 
 
+@pytest.mark.requirement("gateway:producer:cuts")
 async def test_the_answer_does_not_depend_on_how_the_upload_was_cut() -> None:
     async with gateway() as world:
         whole, bytewise = await external(world), await external(world)
@@ -120,6 +121,8 @@ async def test_lines_without_numbers_are_taken_as_they_come() -> None:
         assert await turn.text() == "AA"
 
 
+@pytest.mark.requirement("gateway:producer:repeat")
+@pytest.mark.requirement("gateway:producer:gap")
 async def test_a_repeat_is_acknowledged_and_ignored_and_a_gap_is_refused() -> None:
     async with gateway() as world:
         turn = await external(world)
@@ -134,6 +137,7 @@ async def test_a_repeat_is_acknowledged_and_ignored_and_a_gap_is_refused() -> No
         assert await turn.text() == "AB"
 
 
+@pytest.mark.requirement("gateway:producer:refused")
 async def test_what_came_before_a_refused_line_is_committed_and_acknowledged() -> None:
     async with gateway() as world:
         turn = await external(world)
@@ -158,6 +162,7 @@ async def test_what_came_before_a_refused_line_is_committed_and_acknowledged() -
         assert await turn.text() == "AB"
 
 
+@pytest.mark.requirement("gateway:producer:not-allowed")
 async def test_each_refusal_has_its_code_and_changes_nothing() -> None:
     async with gateway() as world:
         turn = await external(world)
@@ -195,6 +200,7 @@ async def test_each_refusal_has_its_code_and_changes_nothing() -> None:
         assert len(await world.events(turn.conversation_id)) == 3
 
 
+@pytest.mark.requirement("gateway:producer:stamp")
 async def test_what_a_producer_says_about_its_own_numbers_is_ignored() -> None:
     async with gateway() as world:
         turn = await external(world)
@@ -229,6 +235,8 @@ async def test_an_ignored_line_counts_for_the_numbers_of_its_producer(
         assert acks == [{"producer_seq": 1, "seq": 2}, {"producer_seq": 2, "seq": 3}]
 
 
+@pytest.mark.requirement("gateway:producer:end")
+@pytest.mark.requirement("gateway:producer:after-the-end")
 async def test_the_end_settles_what_is_open_and_then_nothing_more_is_taken(
     open_store: OpenStore,
 ) -> None:
@@ -264,6 +272,7 @@ async def test_lines_after_the_end_in_the_same_chunk_are_refused() -> None:
         assert (await turn.read())["status"] == "completed"
 
 
+@pytest.mark.requirement("gateway:producer:interrupted")
 async def test_a_producer_cannot_claim_that_it_was_interrupted() -> None:
     async with gateway() as world:
         turn = await external(world)
@@ -274,6 +283,7 @@ async def test_a_producer_cannot_claim_that_it_was_interrupted() -> None:
         assert (read["status"], read["error"]["code"]) == ("failed", "turn_failed")
 
 
+@pytest.mark.requirement("gateway:producer:redacted")
 async def test_diagnostics_of_a_producer_are_redacted_and_its_answer_is_not() -> None:
     secret = "sk-proj-" + "a1B2c3D4" * 4
     async with gateway() as world:
@@ -294,6 +304,8 @@ async def test_diagnostics_of_a_producer_are_redacted_and_its_answer_is_not() ->
         assert secret not in str(await world.events(turn.conversation_id))
 
 
+@pytest.mark.requirement("gateway:producer:epoch")
+@pytest.mark.requirement("gateway:producer:foreign")
 async def test_only_the_producer_of_this_epoch_and_of_an_external_turn_may_write() -> None:
     engines = {"script": ScriptEngine(stuck_after(lambda _id: []))}
     async with gateway(engines=engines) as world:
@@ -309,6 +321,7 @@ async def test_only_the_producer_of_this_epoch_and_of_an_external_turn_may_write
         assert await turn.refusal(line(**turn.start()), epoch=0) == ("epoch_fenced", None)
 
 
+@pytest.mark.requirement("gateway:producer:uploads")
 async def test_two_uploads_at_once_do_not_mix_their_lines_up() -> None:
     async with gateway() as world:
         turn = await external(world)
@@ -363,6 +376,8 @@ async def test_a_cancelled_turn_takes_nothing_more() -> None:
         assert await turn.text() == "A"
 
 
+@pytest.mark.requirement("gateway:resume:first")
+@pytest.mark.requirement("gateway:resume:answer")
 async def test_a_suspended_turn_goes_on_after_the_first_answer(open_store: OpenStore) -> None:
     request: dict[str, Json] = {"id": "req_1", "kind": "approval", "prompt": "May I?"}
     async with gateway(store=open_store()) as world:
@@ -430,6 +445,7 @@ async def test_keys_are_converted_when_asked_for() -> None:
         assert await turn.post(data, convert=True) == [{"producer_seq": 0, "seq": 3}]
 
 
+@pytest.mark.requirement("gateway:producer:limits")
 async def test_sizes_are_bounded_and_what_fits_is_kept() -> None:
     settings = GatewaySettings(event_bytes_max=300, turn_bytes_max=650)
     async with gateway(settings=settings) as world:
@@ -444,6 +460,7 @@ async def test_sizes_are_bounded_and_what_fits_is_kept() -> None:
         assert (await turn.read())["status"] == "running"
 
 
+@pytest.mark.requirement("gateway:producer:silent")
 async def test_a_producer_that_falls_silent_has_its_turn_ended() -> None:
     settings = GatewaySettings(external_idle_s=0.02)
     async with gateway(settings=settings) as world:
@@ -468,6 +485,7 @@ class FailingStore(MemoryStore):
         return await super().append(change)
 
 
+@pytest.mark.requirement("gateway:producer:exact")
 async def test_an_upload_that_the_store_could_not_take_is_repeated_without_loss_or_doubling() -> (
     None
 ):

@@ -124,6 +124,8 @@ async def assert_all_roads_agree(world: World, conversation_id: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["completed", "failed", "cancelled", "suspended", None])
+@pytest.mark.requirement("gateway:read:equal")
+@pytest.mark.requirement("gateway:read:private")
 async def test_a_message_is_equal_json_by_every_road_in_both_views_and_after_a_restart(
     open_store: OpenStore, end: Any
 ) -> None:
@@ -170,6 +172,7 @@ async def test_a_message_is_equal_json_by_every_road_in_both_views_and_after_a_r
         assert status == ("interrupted" if end is None else end)
 
 
+@pytest.mark.requirement("gateway:snapshot:exact")
 async def test_a_snapshot_and_the_events_after_it_give_the_state_of_one_who_saw_it_all() -> None:
     go_on = anyio.Event()
 
@@ -199,6 +202,7 @@ async def test_a_snapshot_and_the_events_after_it_give_the_state_of_one_who_saw_
             assert state.messages == (await world.folded(conversation_id, view)).messages
 
 
+@pytest.mark.requirement("gateway:snapshot:bounds")
 async def test_a_snapshot_is_bounded_and_says_where_older_messages_are() -> None:
     settings = GatewaySettings(snapshot_messages_max=4)
     async with gateway(settings=settings) as world:
@@ -228,6 +232,8 @@ async def test_a_snapshot_is_bounded_and_says_where_older_messages_are() -> None
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
 @pytest.mark.parametrize("bytes_max", [1, 700, 100_000])
+@pytest.mark.requirement("gateway:read:pages")
+@pytest.mark.requirement("gateway:read:running")
 async def test_pages_of_messages_join_to_the_whole_in_both_directions(
     limit: int, bytes_max: int
 ) -> None:
@@ -271,6 +277,7 @@ async def test_pages_of_messages_join_to_the_whole_in_both_directions(
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1.5", "1" * 17, "١"])
+@pytest.mark.requirement("gateway:read:cursor")
 async def test_a_bad_message_cursor_is_refused(cursor: str) -> None:
     async with gateway() as world:
         conversation_id = await world.conversation()
@@ -322,6 +329,7 @@ async def test_pages_of_events_join_to_the_log() -> None:
         }
 
 
+@pytest.mark.requirement("gateway:read:ahead")
 async def test_a_cursor_ahead_of_the_log_gets_a_snapshot_that_resets() -> None:
     async with gateway() as world:
         conversation_id = await world.conversation()
@@ -335,6 +343,7 @@ async def test_a_cursor_ahead_of_the_log_gets_a_snapshot_that_resets() -> None:
         assert page["at_end"] is True
 
 
+@pytest.mark.requirement("gateway:read:wait")
 async def test_waiting_for_events_ends_with_the_time_or_with_the_conversation() -> None:
     async with gateway() as world:
         conversation_id = await world.conversation()
@@ -395,6 +404,7 @@ async def test_unknown_turns_are_not_found_whatever_is_asked_of_them() -> None:
                 assert refused.value.code == "turn_not_found"
 
 
+@pytest.mark.requirement("gateway:read:memory")
 async def test_both_answers_of_a_finished_turn_are_the_same_before_and_after_it_left_memory() -> (
     None
 ):

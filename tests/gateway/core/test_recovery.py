@@ -54,6 +54,8 @@ async def leave_running(store: Any) -> tuple[str, str]:
     return conversation_id, turn_id
 
 
+@pytest.mark.requirement("gateway:recovery:interrupted")
+@pytest.mark.requirement("gateway:recovery:not-again")
 async def test_a_running_turn_is_ended_once_with_what_was_kept(open_store: OpenStore) -> None:
     conversation_id, turn_id = await leave_running(open_store())
     engine = ScriptEngine(answering("B"))
@@ -85,6 +87,7 @@ async def test_a_running_turn_is_ended_once_with_what_was_kept(open_store: OpenS
         assert await world.service.store.check() == []
 
 
+@pytest.mark.requirement("gateway:recovery:repeat")
 async def test_a_recovery_that_is_killed_is_finished_by_the_next(open_store: OpenStore) -> None:
     """Two turns are left; the store dies between their ends."""
     first = await leave_running(open_store())
@@ -135,6 +138,7 @@ async def test_a_recovery_that_is_killed_is_finished_by_the_next(open_store: Ope
         assert await world.service.store.check() == []
 
 
+@pytest.mark.requirement("gateway:recovery:numbers")
 async def test_numbers_go_on_after_a_restart(open_store: OpenStore) -> None:
     conversation_id, _turn_id = await leave_running(open_store())
 
@@ -145,6 +149,7 @@ async def test_numbers_go_on_after_a_restart(open_store: OpenStore) -> None:
     assert seqs == list(range(1, len(seqs) + 1))
 
 
+@pytest.mark.requirement("gateway:recovery:suspended")
 async def test_a_suspended_turn_of_an_engine_stays_suspended_and_its_answer_ends_it(
     open_store: OpenStore,
 ) -> None:
@@ -173,6 +178,7 @@ async def test_a_suspended_turn_of_an_engine_stays_suspended_and_its_answer_ends
         assert len(engine.requests) == 1
 
 
+@pytest.mark.requirement("gateway:recovery:damage")
 async def test_a_log_that_does_not_fold_is_left_to_check_and_stops_nobody_else() -> None:
     store = MemoryStore()
     broken, _turn_id = await leave_running(store)

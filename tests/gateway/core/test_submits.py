@@ -16,6 +16,7 @@ from tests.gateway.core.world import ScriptEngine, answering, gateway, stuck_aft
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.requirement("gateway:submit:repeat")
 async def test_the_same_submit_gives_the_same_turn_before_and_after_its_end_and_a_restart(
     open_store: OpenStore,
 ) -> None:
@@ -47,6 +48,7 @@ async def test_the_same_submit_gives_the_same_turn_before_and_after_its_end_and_
     assert len(engine.requests) == 1
 
 
+@pytest.mark.requirement("gateway:submit:race")
 async def test_two_equal_submits_at_the_same_moment_start_one_turn(open_store: OpenStore) -> None:
     engine = ScriptEngine(answering("A"))
     async with gateway(store=open_store(), engines={"script": engine}) as world:
@@ -80,6 +82,7 @@ async def test_two_equal_submits_at_the_same_moment_start_one_turn(open_store: O
         ({"content": "Hi"}, {"content": "Hi"}, True),
     ],
 )
+@pytest.mark.requirement("gateway:submit:conflict")
 async def test_the_same_key_with_another_body_is_a_conflict(
     first: Json, second: Json, is_same: bool
 ) -> None:
@@ -100,6 +103,7 @@ async def test_the_same_key_with_another_body_is_a_conflict(
             assert refused.value.code == "idempotency_key_reused"
 
 
+@pytest.mark.requirement("gateway:submit:key-scope")
 async def test_keys_belong_to_their_conversation_and_equal_text_with_a_new_key_is_a_new_turn() -> (
     None
 ):
@@ -118,6 +122,7 @@ async def test_keys_belong_to_their_conversation_and_equal_text_with_a_new_key_i
         assert len(set(turns)) == 4
 
 
+@pytest.mark.requirement("gateway:submit:busy")
 async def test_a_conversation_runs_one_turn_at_a_time() -> None:
     async with gateway(engines={"s": ScriptEngine(stuck_after(lambda _id: []))}) as world:
         conversation_id = await world.conversation()
@@ -134,6 +139,7 @@ async def test_a_conversation_runs_one_turn_at_a_time() -> None:
         await world.submit(conversation_id, "other body", key="m2")
 
 
+@pytest.mark.requirement("gateway:submit:condition")
 async def test_a_submit_may_depend_on_the_last_turn_its_client_knows() -> None:
     async with gateway() as world:
         conversation_id = await world.conversation()
@@ -177,6 +183,7 @@ REFUSALS: list[tuple[Json, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("body", "code", "pointer"), REFUSALS)
+@pytest.mark.requirement("gateway:submit:refused-body")
 async def test_a_refused_body_says_where_and_starts_nothing(
     body: Json, code: str, pointer: str | None
 ) -> None:
@@ -202,6 +209,7 @@ async def test_a_bad_idempotency_key_is_refused(key: str) -> None:
         assert refused.value.code == "invalid_idempotency_key"
 
 
+@pytest.mark.requirement("gateway:submit:blocks")
 async def test_blocks_keep_their_ids_and_unknown_members_and_get_an_id_where_they_have_none() -> (
     None
 ):

@@ -84,6 +84,7 @@ async def test_the_log_begins_with_the_question_and_the_start_of_its_turn() -> N
         assert messages["items"][0]["turn_id"] == turn["id"]  # type: ignore[index, call-overload]
 
 
+@pytest.mark.requirement("gateway:durable:finished")
 async def test_whoever_hears_that_a_turn_ended_can_load_the_finished_message() -> None:
     async with gateway() as world:
         store = world.service.store
@@ -109,6 +110,7 @@ async def test_whoever_hears_that_a_turn_ended_can_load_the_finished_message() -
         assert heard == [(conversation_id, "completed")]
 
 
+@pytest.mark.requirement("gateway:turn:request")
 async def test_the_request_holds_earlier_turns_and_the_question_but_no_later_message() -> None:
     engine = ScriptEngine(answering("A"))
     async with gateway(engines={"script": engine}) as world:
@@ -130,6 +132,7 @@ async def test_the_request_holds_earlier_turns_and_the_question_but_no_later_mes
         assert (last.model, last.options) == ("big", {"temperature": 0.5})
 
 
+@pytest.mark.requirement("gateway:turn:history-cut")
 async def test_older_turns_are_left_out_whole_and_the_answer_says_so() -> None:
     engine = ScriptEngine(answering("A"))
     settings = GatewaySettings(request_bytes_max=1_400, body_bytes_max=1_000)
@@ -147,6 +150,7 @@ async def test_older_turns_are_left_out_whole_and_the_answer_says_so() -> None:
         assert turn["message"]["content"][0]["code"] == "history_cut"
 
 
+@pytest.mark.requirement("gateway:turn:started")
 async def test_an_engine_cannot_start_its_turn_again() -> None:
     async def script(request: EngineRequest) -> Any:
         yield TurnStarted(request.turn_id, "assistant", 5)
@@ -169,6 +173,7 @@ def _open_tool(turn_id: str) -> list[StreamEvent]:
     ]
 
 
+@pytest.mark.requirement("gateway:turn:broken-engine")
 async def test_an_engine_that_stops_in_the_middle_leaves_a_failed_turn_with_what_had_come() -> None:
     async def script(request: EngineRequest) -> Any:
         for event in _open_tool(request.turn_id):
@@ -208,6 +213,7 @@ async def test_what_an_engine_raises_ends_its_turn_with_a_safe_error() -> None:
         assert "sk-secret" not in str(await world.events(conversation_id))
 
 
+@pytest.mark.requirement("gateway:turn:refused-event")
 async def test_the_first_event_that_is_not_allowed_ends_the_turn() -> None:
     async def script(request: EngineRequest) -> Any:
         for event in prose(request.turn_id, "b1", "A"):
@@ -233,6 +239,7 @@ async def test_a_failed_turn_says_so_even_if_its_engine_did_not() -> None:
         assert block_types(turn) == ["error"]
 
 
+@pytest.mark.requirement("gateway:turn:final-tool")
 async def test_a_tool_completes_with_its_final_block() -> None:
     async def script(request: EngineRequest) -> Any:
         tool: Block = {"id": "t1", "type": "tool", "tool": "ls", "status": "running"}
@@ -275,6 +282,7 @@ async def assert_cancelled(world: World, conversation_id: str, turn_id: str) -> 
 
 
 @pytest.mark.parametrize("seen", [2, 3, 4, 6])
+@pytest.mark.requirement("gateway:cancel:anywhere")
 async def test_a_turn_is_cancelled_wherever_it_stands_and_its_engine_is_stopped(seen: int) -> None:
     engine = ScriptEngine(stuck_after(lambda turn_id: _open_tool(turn_id)[: seen - 2]))
     async with gateway(engines={"script": engine}) as world:
@@ -320,6 +328,7 @@ async def test_the_next_turn_runs_after_a_cancelled_one() -> None:
 
 
 # suspending -------------------------------------------------------------------------------
+@pytest.mark.requirement("gateway:resume:unavailable")
 async def test_an_engine_that_cannot_go_on_after_the_answer_ends_its_turn() -> None:
     request: Block = {"id": "req_1", "kind": "approval", "prompt": "May I?"}
     engine = ScriptEngine(stuck_after(lambda turn_id: [TurnSuspended(turn_id, request)]))
@@ -382,6 +391,7 @@ async def test_a_thousand_turns_run_at_once() -> None:
         assert {turn["message"]["content"][0]["markdown"] for turn in ended} == {"AB"}
 
 
+@pytest.mark.requirement("gateway:limits:turns")
 async def test_more_turns_than_allowed_are_refused_until_one_ends() -> None:
     engine = ScriptEngine(stuck_after(lambda _turn_id: []))
     settings = GatewaySettings(turns_in_flight_max=1)

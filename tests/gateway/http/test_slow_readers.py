@@ -160,10 +160,11 @@ async def test_a_second_large_event_is_not_composed_before_the_first_has_left() 
         await anyio.wait_all_tasks_blocked()
         reader.fills_at_bytes = 65_536
 
+        stream = next(iter(s.app.surface.hub._streams))
         for _ in range(2):
             await s.log("conv_a", delta("x" * 500_000))
             await anyio.wait_all_tasks_blocked()
-        stream = next(iter(s.app.surface.hub._streams))
+            assert stream.is_busy  # type: ignore[attr-defined]
         cursor = stream.readers[0].cursor  # type: ignore[attr-defined]
 
         assert (len(reader.events), cursor) == (4, 3)

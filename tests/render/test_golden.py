@@ -51,5 +51,5 @@ def test_the_files_can_be_written_anew(tmp_path: Path) -> None:
     assert (tmp_path / FILES[0]).read_bytes() == (GOLDEN / FILES[0]).read_bytes()
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover - a program, not a test
     write()

@@ -38,6 +38,7 @@ def every_cut(source: str) -> list[int]:
     return list(range(1, len(source)))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.requirement("render:append-only:prefix")
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.columns}x{look.ambiguous_width}")
 def test_every_example_of_commonmark_streams_as_its_whole(look: TerminalLook) -> None:
@@ -115,6 +116,21 @@ WAITING: list[tuple[str, str, list[tuple[list[str], str | None]]]] = [
         "items are given out one behind",
         "- one\n^- two\n^\nText",
         [([], None), (["• one"], None), ([], None), (["• two", "", "Text"], None)],
+    ),
+    (
+        "items that come together keep the blank lines of their source",
+        "- a\n- b\n\n- c\n\n- d\n^2. e\n3. f\n4. g\n^",
+        [
+            (["• a", "• b", "", "• c"], None),
+            (["", "• d", "", "2. e", "3. f"], None),
+            ([], None),
+            (["4. g"], None),
+        ],
+    ),
+    (
+        "a fence that comes with its first lines shows them",
+        "```\nx\ny\n^```",
+        [(["  x", "  y"], None), ([], None), ([], None)],
     ),
     (
         "what a delimiter may still enclose waits for its partner",

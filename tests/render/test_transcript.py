@@ -63,10 +63,6 @@ class Emulator:
             cells.pop()
         return cells
 
-    @property
-    def text(self) -> str:
-        return "\n".join("".join(cell.char for cell in row) for row in self.rows)
-
 
 def is_beginning(part: list[list[Cell]], whole: list[list[Cell]]) -> bool:
     *full, last = part

@@ -74,7 +74,6 @@ class _OpenFence(NamedTuple):
 
     closing: re.Pattern[str]
     indent: int
-    is_empty: bool
 
 
 def normalise_markdown(text: str) -> str:
@@ -110,6 +109,7 @@ class MarkdownStream:
         self._open: Node | None = None  # the one block that is the tail, if all of it is parsed
         self._list: _OpenList | None = None
         self._fence: _OpenFence | None = None
+        self._fence_is_empty = True
         self._has_rows = False
         self._live_rows = 0  # rows of the open paragraph that were begun
         self._out: list[Row] = []
@@ -136,7 +136,7 @@ class MarkdownStream:
             self._has_cr = False
             self._add_lines([self._end_line()])
         if self._fence is not None:
-            self._close_fence(self._fence)
+            self._close_fence()
         for node in parse_blocks("\n".join(self._tail)):
             self._emit_node(node)
         self._keep_tail(len(self._tail))
@@ -277,7 +277,7 @@ class MarkdownStream:
         opening = self._tail[line_range(node)[0]]
         mark, length = node.markup[0], len(node.markup)
         closing = re.compile(rf" {{0,3}}{re.escape(mark)}{{{length},}}[ \t]*\Z")
-        return _OpenFence(closing, len(opening) - len(opening.lstrip(" ")), is_empty=True)
+        return _OpenFence(closing, len(opening) - len(opening.lstrip(" ")))
 
     def _open_fence(self, node: Node) -> None:
         self._list = None
@@ -286,18 +286,19 @@ class MarkdownStream:
         if language:
             self._out.append(code_label(language))
         fence = self._fence = self._fence_of(node)
+        self._fence_is_empty = True
         for line in self._tail[line_range(node)[0] + 1 :]:
             self._add_code_line(line, fence)
 
     def _add_code_line(self, line: str, fence: _OpenFence) -> None:
         if fence.closing.match(line):
-            self._close_fence(fence)
+            self._close_fence()
             return
         self._out.append(code_row(_without_indent(line, fence.indent), self._look))
-        self._fence = fence._replace(is_empty=False)
+        self._fence_is_empty = False
 
-    def _close_fence(self, fence: _OpenFence) -> None:
-        if fence.is_empty:
+    def _close_fence(self) -> None:
+        if self._fence_is_empty:
             self._out.append(code_row("", self._look))
         self._fence = None
 

@@ -6,18 +6,23 @@ Spec: docs/spec/rendering/markdown.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_block import StateBlock, blockquote, list_block, table
 from markdown_it.token import Token
 
 from blockwire.render.spans import PLAIN, Span, Style, clean, join_spans, safe_link
 from blockwire.text import last_break
 
 __all__ = ["inline_lines", "markdown_parser", "stable_source"]
+
+_BlockRule = Callable[[StateBlock, int, int, bool], bool]
+
+NESTING_LEVELS_MAX: Final = 32
+"""Quotes, lists and items inside of each other; the marks of deeper ones are shown as text."""
 
 _CODE: Final = Style(colour="cyan")
 _URL: Final = Style(dim=True)
@@ -38,9 +43,23 @@ def markdown_parser() -> MarkdownIt:
     reason a table begins with a bar: else the words before the first bar would be text until then.
     """
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
+    # Where the parser stops by itself, it drops what is left; our own bound comes first.
+    parser.options["maxNesting"] = 2 * NESTING_LEVELS_MAX
     parser.enable(["table", "strikethrough"]).disable(["reference"])
-    parser.block.ruler.at("table", _barred_table, {"alt": ["paragraph", "reference"]})
+    ruler = parser.block.ruler
+    ruler.at("table", _barred_table, {"alt": ["paragraph"]})
+    ruler.at("blockquote", _bounded(blockquote), {"alt": ["paragraph", "blockquote", "list"]})
+    ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "blockquote"]})
     return parser
+
+
+def _bounded(rule: _BlockRule) -> _BlockRule:
+    """Return a rule for containers that takes those which are nested too deeply for text."""
+
+    def bounded(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+        return state.level < NESTING_LEVELS_MAX and rule(state, start_line, end_line, silent)
+
+    return bounded
 
 
 def _barred_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it

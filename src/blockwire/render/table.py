@@ -89,7 +89,7 @@ def _fit(wanted: Sequence[int], room: int) -> list[int] | None:
 
 
 def _rule(corners: str, widths: Sequence[int], look: TerminalLook) -> Row:
-    left, middle, right = corners
+    left, middle, right = corners[0], corners[1], corners[2]
     parts = [rule_span(value + 2, _BORDER, look).text for value in widths]
     return Row((Span(left + middle.join(parts) + right, _BORDER),))
 

@@ -80,21 +80,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prog_name="blockwire",
             standalone_mode=False,
         )
-    except click.exceptions.Abort:
-        return EXIT_INTERRUPTED
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has left; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
-    except BlockwireError as error:
-        _tell(error)
-        return EXIT_FAILED
+    except BaseException as error:  # noqa: BLE001 - what is not ours to say is raised again
+        return _status_of(_first_cause(error))
     return result if isinstance(result, int) else 0
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """Task groups wrap what went wrong; the first thing is what a person needs to hear."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _status_of(error: BaseException) -> int:
+    match error:
+        case click.exceptions.Abort() | KeyboardInterrupt():
+            return EXIT_INTERRUPTED
+        case click.ClickException():
+            error.show()
+            return error.exit_code
+        case BrokenPipeError():
+            # Whoever read our output has left; there is nobody to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_BROKEN_PIPE
+        case BlockwireError():
+            _tell(error)
+            return EXIT_FAILED
+        case _:
+            raise error
 
 
 def _tell(error: BlockwireError) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TextIO
 
 from blockwire.render import TerminalLook, clean
 
-__all__ = ["Screen", "note", "screen_of", "write"]
+__all__ = ["ColorFlag", "Screen", "note", "screen_of", "write"]
 
 ColorFlag = Literal["auto", "always", "never"]
 _BLIND_TERMS: Final = frozenset({"", "dumb"})

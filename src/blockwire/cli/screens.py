@@ -1,12 +1,28 @@
-"""What ``ask``, ``watch``, ``show`` and ``replay`` print: drawn for a terminal, plain for a pipe."""
+"""What ``ask``, ``watch``, ``show`` and ``replay`` print: drawn for a terminal, plain for a pipe.
+
+Spec: docs/reference/terminal-output.md.
+"""
 
 from __future__ import annotations
 
 from blockwire.cli.output import Screen
-from blockwire.content import Message, TurnState
-from blockwire.render import PlainStream, TranscriptStream
+from blockwire.content import ConversationState, Message, TurnState
+from blockwire.jsontext import Json
+from blockwire.render import PlainStream, TranscriptStream, clean, plain_text
 
-__all__ = ["TurnPrinter"]
+__all__ = ["ConversationPrinter", "TurnPrinter", "question_message"]
+
+
+def question_message(text: str) -> Message:
+    """Return what a question looks like before its message has come back from the gateway."""
+    block: Json = {"id": "question", "type": "prose", "markdown": text}
+    return {
+        "id": "question",
+        "role": "user",
+        "status": "completed",
+        "content": [block],
+        "created_at": 0,
+    }
 
 
 class TurnPrinter:
@@ -15,39 +31,86 @@ class TurnPrinter:
     Args:
         screen: Where it goes.
         with_reasoning: Show private reasoning, where the gateway gave it to us.
+        names_speakers: Into a pipe, say who speaks; else only answers are written there.
     """
 
-    def __init__(self, screen: Screen, *, with_reasoning: bool) -> None:
-        self._drawn = (
-            TranscriptStream(screen.look, with_reasoning=with_reasoning)
-            if screen.is_terminal
-            else None
-        )
+    def __init__(
+        self, screen: Screen, *, with_reasoning: bool, names_speakers: bool = False
+    ) -> None:
         self._with_reasoning = with_reasoning
-        self._plain: PlainStream | None = None
-        self._plain_turn = ""
+        self._names_speakers = names_speakers
+        self._drawn: TranscriptStream | None = None
+        if screen.is_terminal:
+            self._drawn = TranscriptStream(screen.look, with_reasoning=with_reasoning)
+        self._plain = PlainStream(with_reasoning=with_reasoning)
+        self._turn_id = ""
+        self._has_text = False
 
     def add_message(self, message: Message) -> str:
-        """Return the text of a complete message; into a pipe only answers are written."""
+        """Return the text of one more complete message."""
         if self._drawn is not None:
             return self._drawn.add_message(message)
-        return ""
+        if not self._names_speakers:
+            return ""
+        return self._named(message) + plain_text(message, with_reasoning=self._with_reasoning)
 
     def show_turn(self, turn: TurnState) -> str:
         """Return the text that ``turn`` adds to what was printed."""
         if self._drawn is not None:
             return self._drawn.show_turn(turn)
-        end = ""
-        if self._plain_turn != turn.turn_id:
-            end = self.finish()
-            self._plain_turn = turn.turn_id
-            self._plain = PlainStream(with_reasoning=self._with_reasoning)
-        assert self._plain is not None, "made for this turn"
-        return end + self._plain.show_turn(turn)
+        text = ""
+        if self._turn_id != turn.turn_id:
+            text = self.finish()
+            self._turn_id = turn.turn_id
+            if self._names_speakers:
+                text += self._named(dict(turn.envelope))
+        return text + self._plain.show_turn(turn)
+
+    def _named(self, envelope: Message) -> str:
+        gap, self._has_text = "\n" if self._has_text else "", True
+        name = envelope.get("author") or envelope["role"]
+        return f"{gap}[{clean(str(name))}]\n"
 
     def finish(self) -> str:
-        """Return what ends the output."""
-        if self._plain is None:
-            return ""
-        end, self._plain = self._plain.finish(), None
-        return end
+        """Return what ends the output of a turn."""
+        return "" if self._drawn is not None else self._plain.finish()
+
+
+class ConversationPrinter:
+    """Prints a conversation and follows it: every message once, in order, whatever came between.
+
+    A running turn holds back what stands behind it.
+    """
+
+    def __init__(self, printer: TurnPrinter) -> None:
+        self._printer = printer
+        self._printed: set[object] = set()
+        self._seen_count = 0
+        # position, message, turn: final, and not printed yet because something before it runs
+        self._waiting: list[tuple[int, Message, TurnState | None]] = []
+
+    def show(self, state: ConversationState) -> str:
+        """Return the text that ``state``, later than the one before, adds."""
+        if state.finished_count < self._seen_count:
+            # A snapshot took the place of what we knew.
+            self._seen_count = 0
+            self._waiting.clear()
+        new = state.finished_since(self._seen_count)
+        self._waiting += [entry for entry in new if entry[1]["id"] not in self._printed]
+        self._seen_count = state.finished_count
+        running: list[tuple[int, Message, TurnState | None]] = [
+            (turn.ordinal, {}, turn) for turn in state.running.values()
+        ]
+        parts: list[str] = []
+        for _position, message, turn in sorted([*self._waiting, *running], key=lambda e: e[0]):
+            if turn is None:
+                parts.append(self._printer.add_message(message))
+                self._printed.add(message["id"])
+                continue
+            parts.append(self._printer.show_turn(turn))
+            if not turn.is_terminal:
+                break
+            parts.append(self._printer.finish())
+            self._printed.add(turn.turn_id)
+        self._waiting = [e for e in self._waiting if e[1]["id"] not in self._printed]
+        return "".join(parts)

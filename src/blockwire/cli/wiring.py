@@ -27,9 +27,12 @@ from blockwire.gateway import (
     GatewayService,
     GatewaySettings,
     HttpSettings,
+    Token,
     create_app,
+    hash_token,
     load_token_file,
 )
+from blockwire.gateway.auth import SCOPES
 from blockwire.jsontext import Json
 from blockwire.ports import Engine, EngineRequest
 from blockwire.stores import SqliteStore, open_store
@@ -104,12 +107,15 @@ def published_schemas() -> dict[str, Json]:
     return {**content_schemas(), "engine-request": engine_request_schema()}
 
 
-def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
+def build_gateway(
+    config: Config, *, host: str | None = None, own_token: str | None = None
+) -> Gateway:
     """Return the gateway that ``config`` describes.
 
     Args:
         config: See :func:`~blockwire.cli.settings.load_config`.
         host: Bind to this instead of the configured host.
+        own_token: Also let this token in, where any is needed.
 
     Raises:
         LocalProtocolError: ``invalid_config``, ``invalid_token_file``, ``tokens_required``.
@@ -143,8 +149,11 @@ def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
         profiles=profiles,
     )
     tokens = load_token_file(Path(config["token_file"])) if config["token_file"] else None
+    accepted = tokens.tokens if tokens is not None else ()
+    if accepted and own_token is not None:
+        accepted = (*accepted, Token("this process", hash_token(own_token), SCOPES))
     auth = Auth(
-        tokens.tokens if tokens is not None else (),
+        accepted,
         host=host or config["host"],
         allowed_hosts=config["allowed_hosts"],
         allowed_origins=config["allowed_origins"],

@@ -334,6 +334,18 @@ class ConversationState:
         new._index = {}
         return new
 
+    @property
+    def finished_count(self) -> int:
+        """How many messages will never change again."""
+        return len(self._finished)
+
+    def finished_since(self, count: int) -> Iterator[tuple[int, Message, TurnState | None]]:
+        """Yield the messages that became final after the first ``count``, as they did.
+
+        Each comes with its position in the conversation and, for an answer, its turn.
+        """
+        return self._finished.since(count)
+
     def _finished_entry(self, message_id: str) -> tuple[int, Message, TurnState | None] | None:
         position = self._index.get(message_id)
         if position is None or position >= len(self._finished):

@@ -112,6 +112,7 @@ async def serve(  # noqa: PLR0913 - where, and for how long
         on_listening: Called once with host and port when connections are accepted.
         drain_s_max: How long answers under way may take after a signal.
         idle_s_max: How long a connection may sit between two requests.
+        stop: Ends it when set; signals are left to the caller then.
 
     Raises:
         LocalProtocolError: See :func:`bind`.

@@ -152,6 +152,8 @@ class ScriptServer:
     Attributes:
         url: Where it listens.
         requests: What was asked.
+        left: The peer left in the middle of a script.
+        stalled: A script has come to a :class:`Stall`.
     """
 
     def __init__(self, scripts: Iterable[Script]) -> None:
@@ -166,8 +168,8 @@ class ScriptServer:
             request = await _read_request(stream)
             if request is None:
                 return
-            index = len(self.requests)
             self.requests.append(request)
+            index = len(self.requests) - 1
             assert index < len(self._scripts), f"nobody expected {request.target}"
             try:
                 for step in self._scripts[index]:

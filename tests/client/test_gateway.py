@@ -250,17 +250,21 @@ async def test_an_outside_producer_posts_its_events(client: AsyncClient) -> None
     conversation = await client.create_conversation()
     turn = await client.submit(conversation.id, "Hi", engine="ext")
     acknowledged: list[Acknowledgement] = []
+    heard = anyio.Event()
+
+    def hear(acknowledgement: Acknowledgement) -> None:
+        acknowledged.append(acknowledgement)
+        heard.set()
 
     async def source() -> AsyncIterator[StreamEvent]:
         yield BlockStarted(turn.id, {"id": "b1", "type": "prose", "markdown": ""})
         yield BlockDelta(turn.id, "b1", "markdown", "Hel")
-        while len(acknowledged) < 1:
-            await anyio.wait_all_tasks_blocked()
+        await heard.wait()
         yield BlockDelta(turn.id, "b1", "markdown", "lo")
         yield TurnEnded(turn.id, "completed")
 
     last = await client.post_events(
-        conversation.id, turn.id, source(), epoch=turn.epoch, on_acknowledged=acknowledged.append
+        conversation.id, turn.id, source(), epoch=turn.epoch, on_acknowledged=hear
     )
     over = await client.read_turn(conversation.id, turn.id)
 

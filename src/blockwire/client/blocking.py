@@ -31,6 +31,7 @@ from blockwire.client.async_client import (
     StreamOptions,
 )
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions
+from blockwire.client.failures import client_closed
 from blockwire.client.shapes import Acknowledgement, Capabilities, Conversation, Turn
 from blockwire.client.upload import Event
 from blockwire.content import Block, ConversationState, Message, StreamEvent, TurnState, View
@@ -55,6 +56,7 @@ class Client:
 
     def __init__(self, base_url: str = DEFAULT_URL, **options: Any) -> None:
         self._client = AsyncClient(base_url, **options)
+        self._is_closed = False
         self._exit = ExitStack()
         self._portal = self._exit.enter_context(start_blocking_portal())
         self._exit.callback(lambda: self._run(self._client.aclose))
@@ -80,6 +82,7 @@ class Client:
     def close(self) -> None:
         """Close all connections and end the loop's thread. Harmless when repeated."""
         self._exit.close()
+        self._is_closed = True
 
     # the gateway --------------------------------------------------------------------------
     def health(self) -> bool:
@@ -241,6 +244,8 @@ class Client:
     # below --------------------------------------------------------------------------------
     def _run(self, work: Callable[[], Awaitable[_T]]) -> _T:
         """Return what ``work`` returns in the loop's thread; cancel it when the wait is broken."""
+        if self._is_closed:
+            raise client_closed()
         future = self._portal.start_task_soon(work)
         try:
             return future.result()

@@ -24,6 +24,7 @@ __all__ = [
     "RETRY_AFTER_S_MAX",
     "ClientError",
     "check_protocol",
+    "client_closed",
     "connection_lost",
     "is_passing",
     "read_retry_after_s",
@@ -93,6 +94,11 @@ def connection_lost(base_url: str, reason: str) -> ClientError:
         f"the connection to {base_url} broke ({reason}); the gateway may have done what was asked",
         retryable=True,
     )
+
+
+def client_closed() -> ClientError:
+    """Return the error for a call of a client that was closed."""
+    return ClientError("client_closed", "the client was closed; make a new one")
 
 
 def unexpected(code: str, base_url: str, what: str, status: int | None = None) -> ClientError:

@@ -22,6 +22,7 @@ from blockwire.client.failures import (
     PROTOCOL_HEADER,
     ClientError,
     check_protocol,
+    client_closed,
     connection_lost,
     is_passing,
     refusal,
@@ -38,6 +39,8 @@ __all__ = ["ANSWER_BYTES_MAX", "REFUSAL_BYTES_MAX", "Answer", "Http"]
 
 ANSWER_BYTES_MAX: Final = 268_435_456
 """Bytes of one answer; a turn with its message is far below (docs/spec/gateway.md, "Engines")."""
+
+PORT_MAX: Final = 65_535
 
 REFUSAL_BYTES_MAX: Final = 65_536
 """Bytes that are read of an answer that is an error."""
@@ -214,7 +217,7 @@ class Http:
             ClientError: ``gateway_unreachable``, ``connection_lost``, ``client_closed``.
         """
         if self._client.is_closed:
-            raise ClientError("client_closed", "the client was closed; make a new one")
+            raise client_closed()
         try:
             return await self._client.send(request, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -272,7 +275,8 @@ def _checked_url(base_url: str) -> httpx.URL:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:
         raise LocalProtocolError("invalid_url", f"the gateway's URL is none: {error}") from None
-    if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment:
+    is_usable = url.scheme in {"http", "https"} and url.host and (url.port or 0) <= PORT_MAX
+    if not is_usable or url.query or url.fragment:
         raise LocalProtocolError(
             "invalid_url", "the gateway's URL is http://HOST:PORT or https://HOST, with a path"
         )

@@ -140,6 +140,8 @@ class Upload:
             try:
                 await self._post_once(b"".join(line.data for line in lines))
             except ClientError as error:
+                if not error.retryable:
+                    raise
                 failure = error
             else:
                 failure = connection_lost(self._http.base_url, "not all was acknowledged")

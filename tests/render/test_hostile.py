@@ -164,7 +164,7 @@ def test_only_short_targets_of_harmless_schemes_become_links(target: str, is_lin
     assert "\x1b" not in transcript_text([said], TerminalLook(columns=80, escapes=False))
 
 
-@pytest.mark.requirement("render:terminal:links")
+@pytest.mark.requirement("render:terminal:link-target")
 def test_a_link_shows_where_it_goes_unless_its_text_says_so() -> None:
     for markdown, expected in [
         ("<https://a.b/c>", "https://a.b/c"),

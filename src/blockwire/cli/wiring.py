@@ -102,6 +102,11 @@ def _guard_of(
     return guarded
 
 
+def _secrets(configs: Mapping[str, EngineConfig]) -> list[str]:
+    """Return what no diagnostic of an outside producer may repeat."""
+    return [secret for c in configs.values() for secret in engine_secrets(c, os.environ)]
+
+
 def published_schemas() -> dict[str, Json]:
     """Return the JSON Schemas that the gateway publishes and ``blockwire schema`` prints."""
     return {**content_schemas(), "engine-request": engine_request_schema()}
@@ -147,6 +152,7 @@ def build_gateway(
         settings=settings,
         faults=armed_faults(os.environ),
         profiles=profiles,
+        redact=Redactor(_secrets(configs)).redact,
     )
     tokens = load_token_file(Path(config["token_file"])) if config["token_file"] else None
     accepted = tokens.tokens if tokens is not None else ()

@@ -23,11 +23,14 @@ from blockwire.content.vocabulary import TerminalStatus
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import equal_json
 
-TURNS = st.sampled_from(("turn_1", "turn_2"))
-BLOCKS = st.sampled_from(("a", "b", "c"))
+# Mostly the turn that was started last, else one before it, over or not.
+TURNS = st.sampled_from((0, 0, 0, 0, 1))
+BLOCKS = st.sampled_from(("a", "a", "b"))
 STATUSES = ("pending", "running", "completed", "failed", "cancelled")
 RANK = {"pending": 0, "running": 1, "completed": 2, "failed": 2, "cancelled": 2}
 TEXT_FIELDS = {"prose": "markdown", "reasoning": "text"}
+KINDS = st.sampled_from(("prose", "prose", "reasoning", "acme"))
+FIELDS = st.sampled_from(("markdown", "markdown", "text"))
 
 ENDS: st.SearchStrategy[TerminalStatus] = st.sampled_from(("completed", "failed", "cancelled"))
 
@@ -46,6 +49,11 @@ class ReducerComparison(RuleBasedStateMachine):
         self.open: set[tuple[str, str]] = set()
         # An older state, with all that could be seen of it, may be branched from at any time.
         self.kept = (self.state, self.snapshot())
+        self.number = 0
+        self.start_next_turn()
+
+    def name_of(self, back: int) -> str:
+        return f"turn_{self.number - back}"
 
     def snapshot(self) -> Any:
         return deepcopy((self.messages, self.open))
@@ -70,8 +78,14 @@ class ReducerComparison(RuleBasedStateMachine):
     def is_open(self, turn: str, name: str) -> bool:
         return self.runs(turn) and (turn, name) in self.open
 
-    @rule(turn=TURNS)
-    def start_turn(self, turn: str) -> None:
+    @rule()
+    def start_next_turn(self) -> None:
+        self.number += 1
+        self.start_turn(0)
+
+    @rule(back=TURNS)
+    def start_turn(self, back: int) -> None:
+        turn = self.name_of(back)
         event = TurnStarted(turn, "assistant", 7)
         if self.send(event, is_allowed=turn not in self.messages):
             self.messages[turn] = {
@@ -82,13 +96,15 @@ class ReducerComparison(RuleBasedStateMachine):
                 "created_at": 7,
             }
 
-    @rule(turn=TURNS, name=BLOCKS, kind=st.sampled_from(("prose", "reasoning", "acme")))
-    def start_text(self, turn: str, name: str, kind: str) -> None:
+    @rule(back=TURNS, name=BLOCKS, kind=KINDS)
+    def start_text(self, back: int, name: str, kind: str) -> None:
+        turn = self.name_of(back)
         block: dict[str, Any] = {"id": name, "type": kind, TEXT_FIELDS.get(kind, "x"): "|"}
         self.start(turn, block)
 
-    @rule(turn=TURNS, name=BLOCKS, status=st.sampled_from(STATUSES))
-    def start_tool(self, turn: str, name: str, status: str) -> None:
+    @rule(back=TURNS, name=BLOCKS, status=st.sampled_from(STATUSES))
+    def start_tool(self, back: int, name: str, status: str) -> None:
+        turn = self.name_of(back)
         self.start(turn, {"id": name, "type": "tool", "tool": "ls", "status": status})
 
     def start(self, turn: str, block: dict[str, Any]) -> None:
@@ -97,16 +113,18 @@ class ReducerComparison(RuleBasedStateMachine):
             self.messages[turn]["content"].append(dict(block))
             self.open.add((turn, block["id"]))
 
-    @rule(turn=TURNS, name=BLOCKS, field=st.sampled_from(("markdown", "text")), text=st.text())
-    def add_text(self, turn: str, name: str, field: str, text: str) -> None:
+    @rule(back=TURNS, name=BLOCKS, field=FIELDS, text=st.text())
+    def add_text(self, back: int, name: str, field: str, text: str) -> None:
+        turn = self.name_of(back)
         is_allowed = (
             self.is_open(turn, name) and TEXT_FIELDS.get(self.block(turn, name)["type"]) == field
         )
         if self.send(BlockDelta(turn, name, field, text), is_allowed=is_allowed):
             self.block(turn, name)[field] += text
 
-    @rule(turn=TURNS, name=BLOCKS, status=st.sampled_from(STATUSES), output=st.integers())
-    def update_tool(self, turn: str, name: str, status: str, output: int) -> None:
+    @rule(back=TURNS, name=BLOCKS, status=st.sampled_from(STATUSES), output=st.integers())
+    def update_tool(self, back: int, name: str, status: str, output: int) -> None:
+        turn = self.name_of(back)
         is_allowed = self.is_open(turn, name) and self.block(turn, name)["type"] == "tool"
         if is_allowed:
             old = self.block(turn, name)["status"]
@@ -115,27 +133,31 @@ class ReducerComparison(RuleBasedStateMachine):
         if self.send(event, is_allowed=is_allowed):
             self.block(turn, name).update(status=status, output=output)
 
-    @rule(turn=TURNS, name=BLOCKS)
-    def complete_block(self, turn: str, name: str) -> None:
+    @rule(back=TURNS, name=BLOCKS)
+    def complete_block(self, back: int, name: str) -> None:
+        turn = self.name_of(back)
         is_allowed = self.is_open(turn, name) and self.block(turn, name).get("status") != "running"
         if self.send(BlockCompleted(turn, name), is_allowed=is_allowed):
             self.open.remove((turn, name))
 
-    @rule(turn=TURNS)
-    def wait(self, turn: str) -> None:
+    @rule(back=TURNS)
+    def wait(self, back: int) -> None:
+        turn = self.name_of(back)
         is_allowed = self.runs(turn) and self.messages[turn]["status"] == "streaming"
         event = TurnSuspended(turn, {"id": "r", "kind": "question", "prompt": "?"})
         if self.send(event, is_allowed=is_allowed):
             self.messages[turn]["status"] = "suspended"
 
-    @rule(turn=TURNS)
-    def go_on(self, turn: str) -> None:
+    @rule(back=TURNS)
+    def go_on(self, back: int) -> None:
+        turn = self.name_of(back)
         is_allowed = self.runs(turn) and self.messages[turn]["status"] == "suspended"
         if self.send(TurnResumed(turn), is_allowed=is_allowed):
             self.messages[turn]["status"] = "streaming"
 
-    @rule(turn=TURNS, status=ENDS)
-    def end_turn(self, turn: str, status: TerminalStatus) -> None:
+    @rule(back=TURNS, status=ENDS)
+    def end_turn(self, back: int, status: TerminalStatus) -> None:
+        turn = self.name_of(back)
         is_allowed = (
             self.runs(turn)
             and all(owner != turn for owner, _name in self.open)

@@ -209,6 +209,12 @@ def test_the_longest_of_several_secrets_is_hidden_first() -> None:
     assert Redactor(["abcdefgh", "abcdefghijkl"]).redact("abcdefghijkl") == REDACTED
 
 
+def test_a_secret_that_feeds_on_its_own_replacement_comes_to_an_end() -> None:
+    redacted = Redactor(["ed]x"]).redact("ed]" + "x" * 50)
+
+    assert len(redacted) < 100
+
+
 PIECES = st.sampled_from(
     [*KEYS.values(), *(text for text, _left in HIDDEN), *PROSE, REDACTED, " ", "\n", ":", "=", "/"]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -30,12 +30,10 @@ class FakeTiming:
         pauses: How long each pause would have been.
     """
 
-    def __init__(self, *, pauses_pass: bool = True) -> None:
+    def __init__(self) -> None:
         self.now_s = 1_000.0
         self.pauses: list[float] = []
-        self._pauses_pass = pauses_pass
         self._limits: list[tuple[float, CancelScope]] = []
-        self._news = anyio.Event()
 
     def now_ms(self) -> int:
         return NOW_MS + int(self.now_s * 1000) - 1_000_000
@@ -47,11 +45,9 @@ class FakeTiming:
         scope = anyio.CancelScope()
         if limit_s <= PAUSE_S_MAX:
             self.pauses.append(limit_s)
-            if self._pauses_pass:
-                self.now_s += limit_s
-                scope.cancel()
+            self.now_s += limit_s
+            scope.cancel()
         self._limits.append((self.now_s + limit_s, scope))
-        self._news.set()
         return scope
 
     def advance(self, duration_s: float) -> None:
@@ -60,13 +56,6 @@ class FakeTiming:
         for end_s, scope in self._limits:
             if end_s <= self.now_s:
                 scope.cancel()
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Return when ``holds``, which is asked again whenever somebody waits."""
-        with anyio.fail_after(5):
-            while not holds():
-                self._news = anyio.Event()
-                await self._news.wait()
 
 
 class HastyTiming(SystemTiming):
@@ -166,8 +155,6 @@ class ScriptServer:
     async def serve(self, stream: SocketStream) -> None:
         async with stream:
             request = await _read_request(stream)
-            if request is None:
-                return
             self.requests.append(request)
             index = len(self.requests) - 1
             assert index < len(self._scripts), f"nobody expected {request.target}"
@@ -200,13 +187,10 @@ class ScriptServer:
         return [request.target for request in self.requests]
 
 
-async def _read_request(stream: SocketStream) -> Request | None:
+async def _read_request(stream: SocketStream) -> Request:
     data = b""
     while b"\r\n\r\n" not in data:
-        try:
-            data += await stream.receive()
-        except (anyio.EndOfStream, anyio.BrokenResourceError):
-            return None
+        data += await stream.receive()
     top, _, body = data.partition(b"\r\n\r\n")
     first, *lines = top.decode().split("\r\n")
     method, target, _version = first.split(" ")

@@ -13,7 +13,17 @@ from blockwire.client import AsyncClient, ClientError, ClientSettings, SystemTim
 from blockwire.client import http as client_http
 from blockwire.errors import LocalProtocolError
 from tests.client.events import CONVERSATION
-from tests.client.fakes import SETTINGS, Cut, FakeTiming, Reset, Send, client_of, playing, whole
+from tests.client.fakes import (
+    SETTINGS,
+    Cut,
+    FakeTiming,
+    Reset,
+    Send,
+    Stall,
+    client_of,
+    playing,
+    whole,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -116,13 +126,35 @@ async def test_nothing_else_is_ever_repeated(call: Call, failing: Any) -> None:
 async def test_a_call_that_is_never_answered_is_given_up() -> None:
     settings = ClientSettings(call_s=0.05, call_tries_max=1)
     async with (
-        playing([Send(b"HTTP/1.1 "), *[Send(b"")], *[]]) as server,
+        playing([Send(b"HTTP/1.1 "), Stall()]) as server,
         client_of(server.url, settings=settings) as client,
     ):
         with pytest.raises(ClientError) as caught:
             await read(client)
 
     assert caught.value.code == "connection_lost"
+
+
+async def test_a_submit_that_landed_and_was_answered_too_late_is_repeated_under_its_key() -> None:
+    settings = ClientSettings(call_s=0.05)
+    async with (
+        playing([Stall()], GOOD) as server,
+        client_of(server.url, settings=settings) as client,
+    ):
+        await submit(client)
+
+    first, second = server.requests
+    assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
+    assert first.body == second.body
+
+
+async def test_answering_and_cancelling_return_the_turn() -> None:
+    async with playing(GOOD, GOOD) as server, client_of(server.url) as client:
+        resumed = await client.resume(CONVERSATION, "turn_1", "req_1", {"yes": True})
+        cancelled = await client.cancel(CONVERSATION, "turn_1")
+
+    assert resumed == cancelled
+    assert server.requests[0].body == b'{"request_id":"req_1","answer":{"yes":true}}'
 
 
 async def test_a_gateway_that_is_not_there_is_said_to_be_startable() -> None:
@@ -175,8 +207,7 @@ async def test_an_answer_that_cannot_be_is_one_clear_error(answer: Any, code: st
 async def test_a_list_that_never_ends_or_has_no_items_is_an_error(page: bytes) -> None:
     async with playing(whole("200 OK", page)) as server, client_of(server.url) as client:
         with pytest.raises(ClientError) as caught:
-            async for _message in client.list_messages(CONVERSATION):
-                pass
+            await anext(client.list_messages(CONVERSATION))
 
     assert caught.value.code == "invalid_answer"
 
@@ -187,7 +218,8 @@ async def test_an_answer_that_is_too_large_is_not_kept(monkeypatch: pytest.Monke
         with pytest.raises(ClientError) as caught:
             await read(client)
 
-    assert caught.value.code == "answer_too_large"
+    assert caught.value.code == "invalid_answer"
+    assert "100 bytes" in caught.value.detail
 
 
 async def test_ids_are_data_in_paths() -> None:
@@ -250,6 +282,7 @@ async def test_a_gateway_that_waits_is_asked_again_at_once_and_time_runs_out() -
         ("127.0.0.1:7890", None, "invalid_url"),
         ("ftp://127.0.0.1", None, "invalid_url"),
         ("http://", None, "invalid_url"),
+        ("http://[::1", None, "invalid_url"),
         ("http://h/?a=b", None, "invalid_url"),
         ("http://h/#x", None, "invalid_url"),
         ("http://user:pw@h", None, "invalid_url"),

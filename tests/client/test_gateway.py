@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from blockwire.client import Acknowledgement, AsyncClient, ClientError, ClientSettings
-from blockwire.content import BlockDelta, BlockStarted, StreamEvent, TurnEnded
+from blockwire.content import BlockDelta, BlockStarted, ConversationState, StreamEvent, TurnEnded
+from blockwire.errors import LocalProtocolError
 from blockwire.gateway.auth import Auth, Token, hash_token
 from blockwire.gateway.limits import HttpSettings
 from blockwire.gateway.settings import EngineProfile
@@ -204,6 +205,13 @@ async def test_a_deleted_conversation_ends_its_watchers(client: AsyncClient) -> 
             await anext(states)
 
     assert caught.value.code == "conversation_deleted"
+
+
+async def test_a_state_of_another_conversation_is_refused(client: AsyncClient) -> None:
+    with pytest.raises(LocalProtocolError) as caught:
+        await anext(client.events("conv_x", after=ConversationState("conv_y", 3)))
+
+    assert caught.value.code == "conversation_mismatch"
 
 
 # turns that stop and go ---------------------------------------------------------------------

@@ -226,6 +226,7 @@ FOREIGN: Final = frame({**numbered(started())[0], "conversation_id": "conv_b"})
         (FOREIGN, "conversation_mismatch"),
     ],
 )
+@pytest.mark.requirement("client:stream:resync")
 def test_what_does_not_fit_is_healed_by_a_snapshot(data: bytes, code: str) -> None:
     events = answer("a", "b", "c")
     sub = opened(subscription())
@@ -245,6 +246,7 @@ def test_what_does_not_fit_is_healed_by_a_snapshot(data: bytes, code: str) -> No
     assert sub.connect().query == {}
 
 
+@pytest.mark.requirement("client:stream:resync")
 def test_what_never_fits_ends_in_an_error_and_not_in_a_loop() -> None:
     sub = opened(subscription())
     delays = []
@@ -282,6 +284,7 @@ def test_a_snapshot_replaces_all_even_when_its_number_is_lower() -> None:
 
 
 # connections that fail ----------------------------------------------------------------------
+@pytest.mark.requirement("client:stream:backoff")
 def test_pauses_double_up_to_a_bound_and_begin_anew_after_an_event() -> None:
     sub = subscription()
 
@@ -314,6 +317,7 @@ def test_the_stream_says_how_long_to_wait_within_reason(retry: bytes, delay_s: f
     assert reconnect(only(sub.receive_eof(now_s=0))).delay_s == delay_s
 
 
+@pytest.mark.requirement("client:stream:clean-end")
 def test_a_clean_end_is_not_the_end_of_an_answer() -> None:
     sub = opened(subscription())
     sub.receive_data(frames(answer("a")[:3]))
@@ -369,6 +373,7 @@ def test_what_passes_is_tried_again(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 406, 409, 410, 414, 451])
+@pytest.mark.requirement("client:stream:refusal")
 def test_any_other_refusal_is_an_error_and_never_a_loop(status: int) -> None:
     body = (
         b'{"error":{"code":"conversation_not_found","message":"no such\\u001b","retryable":false}}'
@@ -449,6 +454,7 @@ def test_an_event_stream_is_one_however_it_is_written(content_type: str) -> None
     [("2", "update this client"), ("0", "update the gateway"), ("\u00b2", "update the gateway")],
 )
 @pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.requirement("client:protocol:mismatch")
 def test_another_protocol_is_one_clear_error_that_says_whom_to_update(
     version: str, side: str, status: int
 ) -> None:
@@ -638,6 +644,7 @@ def connection(cursor: int) -> bytes:
     sizes=st.lists(st.integers(1, 200), min_size=1, max_size=8),
 )
 @example(ends=[0, 1, 2, 3], sizes=[1])
+@pytest.mark.requirement("client:stream:any-cut")
 def test_any_cuts_and_disconnects_give_the_same_state_and_every_event_once(
     ends: list[int], sizes: list[int]
 ) -> None:
@@ -664,6 +671,7 @@ def test_any_cuts_and_disconnects_give_the_same_state_and_every_event_once(
 
 
 @pytest.mark.exhaustive
+@pytest.mark.requirement("client:stream:any-cut")
 def test_a_disconnect_at_any_byte_gives_the_same_state_and_every_event_once() -> None:
     for end in range(len(connection(0)) + 1):
         sub = opened(subscription())

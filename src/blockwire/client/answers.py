@@ -53,7 +53,9 @@ async def follow_turn(
         ClientError: Both roads are closed.
     """
     last: TurnState | None = None
-    failure = ClientError("stream_ended", "the stream ended before the answer did", retryable=True)
+    failure = ClientError(
+        "connection_lost", "the stream ended before the answer did", retryable=True
+    )
     async with aclosing(batches):
         try:
             async for received in batches:

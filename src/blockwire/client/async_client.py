@@ -16,6 +16,7 @@ from blockwire.client.reader import OnConnection, OnReport, StreamReader
 from blockwire.client.shapes import Turn
 from blockwire.client.stream import Received, Subscription
 from blockwire.content import Block, ConversationState, StreamEvent, TurnState, View
+from blockwire.errors import LocalProtocolError
 
 __all__ = ["AskOptions", "AsyncClient", "FollowOptions", "StartAfter", "StreamOptions"]
 
@@ -109,6 +110,9 @@ class AsyncClient(GatewayCalls):
         Args:
             conversation_id: Which one.
             options: See :class:`StreamOptions`.
+
+        Raises:
+            LocalProtocolError: ``conversation_mismatch`` for a state of another conversation.
         """
         async with aclosing(self._batches(conversation_id, options)) as batches:
             async for received in batches:
@@ -186,6 +190,9 @@ class AsyncClient(GatewayCalls):
         self, conversation_id: str, options: StreamOptions
     ) -> AsyncGenerator[list[Received], None]:
         after = options.get("after", 0)
+        if isinstance(after, ConversationState) and after.conversation_id != conversation_id:
+            detail = "the state to go on from is that of another conversation"
+            raise LocalProtocolError("conversation_mismatch", detail)
         patience_s = options.get("give_up_s")
         subscription = Subscription(
             conversation_id,

@@ -8,6 +8,7 @@ thread, and whatever ends the waiting (Ctrl-C above all) cancels the task.
 
 from __future__ import annotations
 
+import random
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -19,9 +20,10 @@ from collections.abc import (
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Self, TypeVar, Unpack
 
 import anyio
+import httpx
 from anyio.from_thread import start_blocking_portal
 
 from blockwire.client.async_client import (
@@ -32,7 +34,9 @@ from blockwire.client.async_client import (
 )
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions
 from blockwire.client.failures import client_closed
+from blockwire.client.settings import ClientSettings
 from blockwire.client.shapes import Acknowledgement, Capabilities, Conversation, Turn
+from blockwire.client.timing import Timing
 from blockwire.client.upload import Event
 from blockwire.content import Block, ConversationState, Message, StreamEvent, TurnState, View
 from blockwire.jsontext import Json
@@ -50,12 +54,32 @@ class Client:
     ``with closing(client.watch(...)) as states``.
 
     Args:
-        base_url: See :class:`AsyncClient`.
-        options: The other arguments of :class:`AsyncClient`.
+        base_url: Like all others, that of :class:`AsyncClient`.
+        token: For the gateway.
+        settings: How long to wait for what.
+        timing: The clock.
+        random: For pauses.
+        transport: Replaces the network.
     """
 
-    def __init__(self, base_url: str = DEFAULT_URL, **options: Any) -> None:
-        self._client = AsyncClient(base_url, **options)
+    def __init__(  # noqa: PLR0913 - the same as the async one's
+        self,
+        base_url: str = DEFAULT_URL,
+        *,
+        token: str | None = None,
+        settings: ClientSettings | None = None,
+        timing: Timing | None = None,
+        random: Callable[[], float] = random.random,  # noqa: S311 - spreads pauses, hides nothing
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._client = AsyncClient(
+            base_url,
+            token=token,
+            settings=settings,
+            timing=timing,
+            random=random,
+            transport=transport,
+        )
         self._is_closed = False
         self._exit = ExitStack()
         self._portal = self._exit.enter_context(start_blocking_portal())

@@ -229,7 +229,7 @@ class Http:
         """Return the body; of an error, at most ``bytes_max`` bytes of it.
 
         Raises:
-            ClientError: ``connection_lost``, ``answer_too_large``.
+            ClientError: ``connection_lost``, ``invalid_answer``.
         """
         body = bytearray()
         async for chunk in self.chunks(response):
@@ -239,7 +239,7 @@ class Http:
         if len(body) > bytes_max:
             if response.is_success:
                 detail = f"{self.base_url} answered with more than {bytes_max} bytes"
-                raise ClientError("answer_too_large", detail)
+                raise ClientError("invalid_answer", detail)
             del body[bytes_max:]
         return bytes(body)
 

@@ -9,12 +9,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from blockwire.sse import EVENT_BYTES_MAX
-
-__all__ = ["HEARTBEAT_S", "ClientSettings"]
+__all__ = ["EVENT_BYTES_MAX", "HEARTBEAT_S", "ClientSettings"]
 
 HEARTBEAT_S: Final = 15.0
 """Silence after which a gateway writes a comment (docs/spec/gateway.md, "SSE")."""
+
+
+EVENT_BYTES_MAX: Final = 134_217_728
+"""Bytes of one event: a snapshot holds a running turn whole, and twice the largest that a gateway
+takes by default fits."""
 
 
 class ClientSettings(Struct, frozen=True, kw_only=True):

@@ -135,7 +135,7 @@ class Upload:
     async def _post(self, lines: list[_Line]) -> None:
         """Post ``lines`` until all are acknowledged."""
         failure_count = 0
-        while lines:
+        while True:
             known = self._acknowledged.producer_seq
             try:
                 await self._post_once(b"".join(line.data for line in lines))

@@ -1,6 +1,6 @@
 """The SDK: a gateway as Python sees it, async and blocking, across any network.
 
-Spec: docs/spec/gateway.md; docs/how-to/python-client.md. Below are ``content`` (the same reducer
+Spec: docs/spec/gateway/routes.md; docs/how-to/python-client.md. Below are ``content`` (the same reducer
 as the gateway's) and ``sse``; this room does not know how a gateway is built.
 """
 

@@ -1,6 +1,6 @@
 """One answer, followed to its end by whatever road leads there.
 
-Spec: docs/spec/gateway.md. The stream tells how the answer grows. When a snapshot no longer holds
+Spec: docs/spec/gateway/routes.md. The stream tells how the answer grows. When a snapshot no longer holds
 the turn, or the stream gives up, the turn's own route knows how it ended.
 """
 

@@ -1,6 +1,6 @@
 """The client for programs with an event loop: the calls, and the streams.
 
-Spec: docs/spec/gateway.md; docs/how-to/python-client.md. The blocking one is made of it.
+Spec: docs/spec/gateway/routes.md; docs/how-to/python-client.md. The blocking one is made of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Everything that is one question and one answer: conversations, turns, messages, uploads.
 
-Spec: docs/spec/gateway.md.
+Spec: docs/spec/gateway/routes.md.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 DEFAULT_URL: Final = "http://127.0.0.1:7890"
-"""Where `blockwire serve` listens by default (docs/spec/gateway.md, "One machine and many")."""
+"""Where `blockwire serve` listens by default (docs/spec/gateway/persistence.md)."""
 
 POLL_PAUSE_S: Final = 1.0
 """Between two reads of a turn for which the gateway does not wait itself."""

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 PROTOCOL: Final = "1"
-"""Version of what client and gateway speak (docs/spec/gateway.md, "Auth")."""
+"""Version of what client and gateway speak (docs/spec/gateway/routes.md, "Answers")."""
 
 PROTOCOL_HEADER: Final = "blockwire-protocol"
 

@@ -1,6 +1,6 @@
 """Calls over HTTP: one place for headers, versions, errors and repetition.
 
-Spec: docs/spec/gateway.md; docs/how-to/python-client.md.
+Spec: docs/spec/gateway/routes.md; docs/how-to/python-client.md.
 
 Only what may be repeated is: reads, and submits, which carry a key. A call whose answer was lost
 may have been obeyed, and only its caller knows whether it may happen twice.
@@ -38,7 +38,7 @@ from blockwire.text import label_controls
 __all__ = ["ANSWER_BYTES_MAX", "REFUSAL_BYTES_MAX", "Answer", "Http"]
 
 ANSWER_BYTES_MAX: Final = 268_435_456
-"""Bytes of one answer; a turn with its message is far below (docs/spec/gateway.md, "Engines")."""
+"""Bytes of one answer; a turn with its message is far below (docs/spec/gateway/limits.md)."""
 
 PORT_MAX: Final = 65_535
 

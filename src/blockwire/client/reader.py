@@ -1,6 +1,6 @@
 """Drives a :class:`Subscription` over HTTP.
 
-Spec: docs/spec/gateway.md, "SSE".
+Spec: docs/spec/gateway/stream.md.
 
 The driver decides nothing. It connects, reads, waits and tells what the connection does; a byte
 that does not come for too long is a failure like any other.

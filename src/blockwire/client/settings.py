@@ -1,6 +1,6 @@
 """How long a client waits for what, and how often it tries again.
 
-Spec: docs/spec/gateway.md, "SSE"; docs/how-to/python-client.md.
+Spec: docs/spec/gateway/stream.md; docs/how-to/python-client.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 __all__ = ["EVENT_BYTES_MAX", "HEARTBEAT_S", "ClientSettings"]
 
 HEARTBEAT_S: Final = 15.0
-"""Silence after which a gateway writes a comment (docs/spec/gateway.md, "SSE")."""
+"""Silence after which a gateway writes a comment (docs/spec/gateway/stream.md)."""
 
 
 EVENT_BYTES_MAX: Final = 134_217_728

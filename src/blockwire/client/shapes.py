@@ -1,6 +1,6 @@
 """What the gateway answers with, as values of Python.
 
-Spec: docs/spec/gateway.md, "Shapes". Times are Unix milliseconds. Members that this version does
+Spec: docs/spec/gateway/reading.md, "Shapes". Times are Unix milliseconds. Members that this version does
 not know are not lost: ``members`` holds each object as it came.
 """
 

@@ -1,6 +1,6 @@
 """One conversation read to its end over as many connections as it takes; bytes in, effects out.
 
-Spec: docs/spec/gateway.md, "SSE"; docs/spec/content/reducer.md.
+Spec: docs/spec/gateway/stream.md; docs/spec/content/reducer.md.
 
 A :class:`Subscription` opens no connection and reads no clock. Its driver does what the effects
 say: hands on what was received, connects anew after a pause, stops. What must outlive a connection

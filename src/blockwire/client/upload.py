@@ -1,6 +1,6 @@
 """Events of an outside producer on their way up, each exactly once.
 
-Spec: docs/spec/gateway.md, ``POST .../turns/{id}/events``.
+Spec: docs/spec/gateway/producers.md.
 
 While one request is answered the next lines gather, and the next request takes all of them: a
 slow producer has each event committed at once, a fast one pays for few requests, and no proxy can

@@ -1,6 +1,6 @@
 """Rewriting frames on their way out: merged for readers that fell behind, relabelled for several.
 
-Spec: docs/spec/gateway/sse.md; docs/spec/content/merging.md.
+Spec: docs/spec/gateway/stream.md; docs/spec/content/merging.md.
 
 The frames are the log's own: ``id``, ``event`` and one ``data`` line of compact JSON, whose line
 breaks are escaped, so a blank line ends a frame and nothing else does.

@@ -1,6 +1,6 @@
 """Straight to the server's transport: a shortcut for live writes, with ASGI as the way around.
 
-Spec: docs/spec/gateway/sse.md.
+Spec: docs/spec/gateway/stream.md.
 
 ``send`` costs a coroutine, a dict and a copy of the bytes for each reader: more than half of what a
 live write takes besides the system call. Where the server is one whose inside is known, a live

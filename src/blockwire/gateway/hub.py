@@ -1,6 +1,6 @@
 """Live fan-out: who reads which conversation, when to write to them, and heartbeats.
 
-Spec: docs/spec/gateway/sse.md.
+Spec: docs/spec/gateway/stream.md.
 
 One subscription to the bus feeds a :class:`Channel` for each conversation that somebody reads. What
 was committed since the last pass goes out in one pass over the readers, some hundred to a turn of
@@ -22,7 +22,7 @@ from blockwire.sse import encode_comment, encode_sse
 __all__ = ["HEARTBEAT_S", "Channel", "Hub", "LiveReader", "LiveStream", "deleted_frame"]
 
 HEARTBEAT_S: Final = 15.0
-"""Seconds of silence after which a reader gets a comment (docs/spec/gateway/sse.md)."""
+"""Seconds of silence after which a reader gets a comment (docs/spec/gateway/stream.md)."""
 
 BEATS_PER_HEARTBEAT: Final = 15
 """Looks at who is silent within that time; a comment comes at most one of them early."""

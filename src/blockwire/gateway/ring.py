@@ -1,6 +1,6 @@
 """The newest entries of one conversation, kept for those who read it live.
 
-Spec: docs/spec/gateway/sse.md.
+Spec: docs/spec/gateway/stream.md.
 
 A ring is fed by the bus and holds what was committed since somebody began to read, bounded by
 bytes. All readers at one position and of one view share one joined piece of bytes, made once.

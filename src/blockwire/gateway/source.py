@@ -1,6 +1,6 @@
 """What an event stream asks of the gateway, and for whom it asks.
 
-Spec: docs/spec/gateway/sse.md.
+Spec: docs/spec/gateway/stream.md.
 """
 
 from __future__ import annotations

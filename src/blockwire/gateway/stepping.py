@@ -1,6 +1,6 @@
 """An awaitable that is stepped once by hand, and awaited later if that was not enough.
 
-Spec: docs/spec/gateway/sse.md. Nearly every ``send`` is done after one step; a task for each
+Spec: docs/spec/gateway/stream.md. Nearly every ``send`` is done after one step; a task for each
 would cost several times the write itself.
 """
 

@@ -1,6 +1,6 @@
 """One event stream: what a connection has been handed, and how it is kept up to date.
 
-Spec: docs/spec/gateway/sse.md.
+Spec: docs/spec/gateway/stream.md.
 
 A stream is *live* while its readers stand at the end of their rings; then the hub writes to it
 directly. The write is the server's ``send``, stepped once by hand: nearly always it is done with
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 STREAM_BYTES_MAX: Final = 256 * 1024
-"""What one connection holds at most, besides one event (docs/spec/gateway/sse.md)."""
+"""What one connection holds at most, besides one event (docs/spec/gateway/stream.md)."""
 
 LOG_PAGE_BYTES: Final = STREAM_BYTES_MAX - 64 * 1024
 """Bytes of one page of the log: what is left beside the server's own 64 KiB."""

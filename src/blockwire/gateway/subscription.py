@@ -1,6 +1,6 @@
 """The opening of an event stream: every case of cursor, snapshot and end has its answer here.
 
-Spec: docs/spec/gateway/sse.md.
+Spec: docs/spec/gateway/stream.md.
 
 The stream joins its channels first and asks where the conversations stand afterwards: whatever is
 committed in between is then in the log, in the ring, or in both, and never in neither.
@@ -23,7 +23,7 @@ from blockwire.sse import encode_retry, encode_sse
 __all__ = ["SSE_HEADERS", "Wish", "read_cursor", "read_wishes", "subscribe"]
 
 RETRY_MS: Final = 1000
-"""What readers are told to wait before they reconnect (docs/spec/gateway/sse.md)."""
+"""What readers are told to wait before they reconnect (docs/spec/gateway/stream.md)."""
 
 SSE_HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
     (b"content-type", b"text/event-stream"),

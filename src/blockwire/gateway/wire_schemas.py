@@ -1,6 +1,6 @@
 """JSON Schemas (2020-12) of what routes take and answer with, by name.
 
-Spec: docs/spec/gateway/routes.md, "Shapes". Messages, blocks and events are described by
+Spec: docs/spec/gateway/reading.md, "Shapes". Messages, blocks and events are described by
 ``content``; here they are referred to.
 """
 

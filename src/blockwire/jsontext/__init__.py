@@ -1,6 +1,6 @@
 """Strict JSON text to values and back; knows no protocol key.
 
-Spec: docs/spec/content-blocks.md, "JSON", and docs/spec/terminal-blocks.md, section 1.
+Spec: docs/spec/content/json.md.
 
 Below are :mod:`blockwire.errors` and nothing else; everything that reads or writes JSON is above.
 """

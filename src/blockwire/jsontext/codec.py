@@ -1,6 +1,6 @@
 """JSON text to values and back, strictly: what is accepted here can be written again.
 
-Spec: docs/spec/content-blocks.md, "JSON"; docs/spec/terminal-blocks.md, section 1.
+Spec: docs/spec/content/json.md.
 
 The parser is jiter. It refuses invalid UTF-8, byte-order marks, duplicate names, lone surrogates
 and all that RFC 8259 does not allow, but it turns ``1e999`` into an infinity and nests to 200.

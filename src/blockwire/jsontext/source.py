@@ -1,6 +1,6 @@
 """Places inside a JSON text: pointers to them and the exact source that stands there.
 
-Spec: docs/spec/content-blocks.md, "JSON" and "Keys": a block keeps the exact source slice of what
+Spec: docs/spec/content/json.md and docs/spec/content/keys.md: a block keeps the exact source slice of what
 had to be changed in it (``input_json``); RFC 6901 for pointers.
 """
 

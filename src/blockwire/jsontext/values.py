@@ -1,6 +1,6 @@
 """What a JSON value is in memory, and the bounds that hold for it.
 
-Spec: docs/spec/content-blocks.md, "JSON": finite numbers, Unicode scalar values, names that are
+Spec: docs/spec/content/json.md: finite numbers, Unicode scalar values, names that are
 strings, nesting of at most 64, exact integers.
 """
 
@@ -12,11 +12,11 @@ from blockwire.jsontext.source import pointer
 
 Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-# docs/spec/content-blocks.md, "JSON". Levels of arrays and objects, of which the outermost is 1.
+# docs/spec/content/json.md. Levels of arrays and objects, of which the outermost is 1.
 # A scalar is no level: it may stand inside the 64th.
 DEPTH_MAX: Final = 64
 
-# docs/spec/content-blocks.md, "JSON". The largest integer that every reader in binary64
+# docs/spec/content/json.md. The largest integer that every reader in binary64
 # (JavaScript) holds exactly: the bound of integers in protocol fields. Opaque values go beyond it.
 SAFE_INTEGER_MAX: Final = 2**53 - 1
 

@@ -1,6 +1,6 @@
 """Anthropic Messages.
 
-Spec: docs/spec/providers.md, "Anthropic Messages"; docs/spec/interop.md, D6.
+Spec: docs/spec/providers.md, "Anthropic Messages".
 """
 
 from __future__ import annotations

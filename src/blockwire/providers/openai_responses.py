@@ -1,6 +1,6 @@
 """OpenAI Responses, streamed, resumed, and as compatible servers send it.
 
-Spec: docs/spec/providers.md, "OpenAI Responses"; docs/spec/interop.md, D2.
+Spec: docs/spec/providers.md, "OpenAI Responses".
 """
 
 from __future__ import annotations

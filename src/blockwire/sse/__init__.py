@@ -1,6 +1,6 @@
 """Event-stream bytes both ways; knows nothing of what is inside ``data:``.
 
-Spec: WHATWG HTML, "Server-sent events"; docs/spec/gateway.md, "SSE".
+Spec: WHATWG HTML, "Server-sent events"; docs/spec/sse.md.
 
 Below is :mod:`blockwire.errors`; the gateway writes with it, the client and the providers read.
 """

@@ -15,7 +15,7 @@ import msgspec
 from blockwire.errors import LocalProtocolError
 
 # Bytes of the lines of one event that a decoder retains. The standard has no bound; this one lets
-# every tool output through that our gateway takes (docs/spec/gateway.md, "SSE").
+# every tool output through that our gateway takes (docs/spec/gateway/stream.md).
 EVENT_BYTES_MAX: Final = 16 * 1024 * 1024
 
 # Digits of a reconnection time; a longer one is ignored. Thousands of years in milliseconds have

@@ -1,6 +1,6 @@
 """Opaque cursors of lists: where the last page ended, as text that nobody should read.
 
-Spec: docs/spec/gateway/rest.md, "Lists".
+Spec: docs/spec/gateway/routes.md, "Lists".
 """
 
 from __future__ import annotations

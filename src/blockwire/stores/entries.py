@@ -1,6 +1,6 @@
 """Numbering and framing: the one place where a draft becomes an entry of the log.
 
-Spec: docs/spec/content/events.md, "Numbers"; docs/spec/gateway/sse.md.
+Spec: docs/spec/content/events.md, "Numbers"; docs/spec/gateway/stream.md.
 
 ``conversation_id``, ``seq``, ``prev_seq`` and ``ts`` are spliced in before the closing brace, last,
 so nothing in a payload can override them. ``prev_seq`` is per view: that of the event before it

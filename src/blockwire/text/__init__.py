@@ -1,6 +1,6 @@
 """How text occupies a terminal: clusters, widths, labels for controls, tab stops, rows.
 
-Spec: docs/spec/terminal-blocks.md, section 6. The one copy for every renderer and screen; knows
+Spec: docs/spec/text.md. The one copy for every renderer and screen; knows
 no block and makes no escape sequence.
 """
 

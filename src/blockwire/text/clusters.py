@@ -1,6 +1,6 @@
 """Grapheme clusters, and how many terminal cells they take.
 
-Spec: docs/spec/terminal-blocks.md, section 6: the width of a text is the sum over its grapheme
+Spec: docs/spec/text.md: the width of a text is the sum over its grapheme
 clusters; ``ambiguous_width`` is one setting for text and frames.
 
 Both rest on the tables of wcwidth (Unicode 17): a cluster with emoji presentation (by itself, by

@@ -1,6 +1,6 @@
 """Visible labels in place of controls and invisible characters.
 
-Spec: docs/spec/terminal-blocks.md, section 6. What is shown, copied and found is the label, so no
+Spec: docs/spec/text.md. What is shown, copied and found is the label, so no
 escape sequence can be rebuilt by copying, and no hidden text can hide.
 """
 
@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 # have one row.
 LayoutControls: TypeAlias = Literal["keep", "label"]
 
-# docs/spec/terminal-blocks.md, section 6: its list of bidi and invisible formatting.
+# docs/spec/text.md: its list of bidi and invisible formatting.
 _FORMATTING: Final = r"\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 _TAGS: Final = r"\U000e0000-\U000e007f"
 _SURROGATES: Final = r"\ud800-\udfff"

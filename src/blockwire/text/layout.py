@@ -1,6 +1,6 @@
 """Tab stops, and lines cut into rows.
 
-Spec: docs/spec/terminal-blocks.md, sections 6 and 8.
+Spec: docs/spec/text.md.
 
 A line is text without breaks whose controls are labelled and whose tabs are expanded. Whether it
 fits is asked first, because nearly all lines do.
@@ -13,10 +13,10 @@ from typing import Final, Literal, TypeAlias
 from blockwire.errors import LocalProtocolError
 from blockwire.text.clusters import AmbiguousWidth, cluster_width, clusters, width
 
-# docs/spec/terminal-blocks.md, section 6. Cells from one tab stop to the next, from column 0.
+# docs/spec/text.md. Cells from one tab stop to the next, from column 0.
 TAB_STOP_CELLS: Final = 8
 
-# docs/spec/terminal-blocks.md, section 8.
+# docs/spec/text.md.
 WrapMode: TypeAlias = Literal["word", "character"]
 
 # Beside a wide character a row may be broken, but East Asian punctuation, small kana and closing

@@ -1,6 +1,6 @@
 """Events: live on a stream, in pages, and from outside producers.
 
-Spec: docs/spec/gateway/sse.md, docs/spec/gateway/producers.md.
+Spec: docs/spec/gateway/stream.md, docs/spec/gateway/producers.md.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ async def bus() -> AsyncIterator[Bus]:
     await bus.aclose()
 
 
+@pytest.mark.requirement("store:bus:order")
 class TestMemoryBus(BusContract):
     """Every test of the contract."""
 

@@ -68,6 +68,7 @@ def assert_whole(seqs: list[int], state: ConversationState) -> None:
     assert state.messages == folded(EVENTS).messages
 
 
+@pytest.mark.requirement("client:stream:any-cut")
 @pytest.mark.parametrize(
     "breaking",
     [
@@ -141,6 +142,7 @@ async def test_pauses_grow_and_are_told() -> None:
     assert [change.retry_in_s for change in changes if change.status == "waiting"] == [0.5, 1, 4]
 
 
+@pytest.mark.requirement("client:stream:silence")
 @pytest.mark.requirement("client:stream:silence")
 async def test_a_silent_stream_is_dropped_and_goes_on_from_its_cursor() -> None:
     timing = FakeTiming()
@@ -220,6 +222,7 @@ async def test_a_gap_is_healed_by_a_snapshot() -> None:
     assert "snapshot" not in server.targets[2]
 
 
+@pytest.mark.requirement("client:stream:refusal")
 @pytest.mark.parametrize(
     ("script", "code"),
     [

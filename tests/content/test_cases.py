@@ -100,6 +100,7 @@ def test_r07_replay_in_one_burst_equals_event_by_event_at_every_number() -> None
     assert spelled(folded(THINKING[3:], resumed)) == spelled(live)
 
 
+@pytest.mark.requirement("content:cursor:by-number")
 def test_r11_an_overlap_of_replay_and_live_is_told_by_number_and_not_by_text() -> None:
     log = numbered([turn(), prose(), delta("ho"), delta("ho"), delta(" ho")])
     replay, live_again, live = log[:4], log[3:4], log[4:]
@@ -138,6 +139,7 @@ def test_o02_batches_keep_the_order_of_blocks(cuts: list[bool]) -> None:
     assert texts(state) == [("r1", "un"), ("b1", "deux"), ("r2", "trois")]
 
 
+@pytest.mark.requirement("content:reduce:order")
 def test_o03_a_block_stands_where_it_started_whenever_it_ends() -> None:
     state = advanced(
         turn(),
@@ -209,6 +211,7 @@ ESCAPE = "\x1b]0;pwned\x07"
         (replace(turn(), extra={"author": ESCAPE}), "/author"),
     ],
 )
+@pytest.mark.requirement("content:names:clean")
 def test_t13_names_with_controls_are_refused_at_the_door(event: StreamEvent, pointer: str) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         decode_event(decode_json(encode_event(event)))
@@ -236,6 +239,7 @@ def test_p09_half_a_character_is_refused_with_a_code_and_poisons_nothing() -> No
     assert texts(state) == [("b1", "")]
 
 
+@pytest.mark.requirement("content:json:any-scalar")
 def test_p09_a_nul_is_data_on_every_road() -> None:
     code = block("c1", "code", text="a\x00b")
     log = numbered([turn(), prose(), delta("nul: \x00 end"), done(), code, done("c1"), end()])
@@ -250,6 +254,7 @@ def test_p09_a_nul_is_data_on_every_road() -> None:
     assert spelled(loaded) == spelled(state)
 
 
+@pytest.mark.requirement("content:keys:prototype-names")
 def test_names_of_prototypes_are_ordinary_data() -> None:
     value: dict[str, Json] = {"__proto__": {"constructor": 1}, "has_own_property": 2}
 

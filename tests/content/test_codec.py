@@ -177,6 +177,18 @@ REFUSALS: list[tuple[Json, str, str]] = [
 
 
 @pytest.mark.parametrize(("value", "code", "pointer"), REFUSALS)
+@pytest.mark.requirement(
+    "content:json:integer-spelling",
+    "content:event:object",
+    "content:event:members",
+    "content:end:status",
+    "content:end:no-content",
+    "content:stamp:order",
+    "content:complete:only-tool",
+    "content:message:times",
+    "content:update:allowed",
+)
+@pytest.mark.requirement("content:message:block-ids", "content:block:type")
 def test_a_refused_event_names_what_is_wrong_and_where(
     value: Json, code: str, pointer: str
 ) -> None:
@@ -231,6 +243,7 @@ def test_keys_are_checked_unless_the_caller_did(keys_checked: bool) -> None:
         decode_event(value)
 
 
+@pytest.mark.requirement("content:event:extra")
 def test_unknown_types_and_members_are_kept() -> None:
     huge = 10**40
     value: dict[str, Json] = {"type": "acme.new", "__proto__": {"a": huge}, "s": "\x00", **STAMPS}
@@ -251,6 +264,7 @@ def test_unknown_types_and_members_are_kept() -> None:
     assert event_members(decode_event(known)) == known
 
 
+@pytest.mark.requirement("content:event:no-override", "content:stamp:last")
 def test_a_payload_overrides_neither_a_stamp_nor_a_member_that_is_known() -> None:
     extra: dict[str, Json] = {"seq": 9, "type": "x", "conversation_id": "y", "text": "z", "x": 1}
 
@@ -294,6 +308,7 @@ def test_what_is_required_is_written_and_what_is_not_set_is_left_out(
 
 
 @given(conversation_scripts())
+@pytest.mark.requirement("content:event:round-trip")
 def test_every_event_comes_back_from_the_wire_as_it_was(events: list[StreamEvent]) -> None:
     log = numbered(events)
     log.append(replace(make_snapshot(folded(log)), seq=len(log) + 1, prev_seq=len(log)))
@@ -331,6 +346,7 @@ NOT_JSON: list[Any] = ["\ud800", "a\udfff"]
 
 
 @pytest.mark.parametrize("text", NOT_JSON)
+@pytest.mark.requirement("content:json:encodable")
 def test_what_could_not_be_written_is_refused_with_a_code(text: str) -> None:
     for event in (delta(text), replace(delta("a"), extra={"x": text}), prose(markdown=text)):
         with pytest.raises(LocalProtocolError) as refused:

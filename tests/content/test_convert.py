@@ -78,6 +78,7 @@ def test_other_members_have_twins_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("source", ['{"aB" : 1}', '"x"', "free text", "{", '{"a":1}', "[1.5]"])
+@pytest.mark.requirement("content:keys:source-returned")
 def test_what_came_from_a_provider_goes_back_as_it_came(source: str) -> None:
     assert tool_source(tool_value(source)) == source
 
@@ -214,6 +215,7 @@ RECORDS: list[tuple[str, Json]] = [
 
 
 @pytest.mark.parametrize(("source", "value"), RECORDS)
+@pytest.mark.requirement("content:keys:source-kept")
 def test_a_body_is_converted_and_its_records_keep_their_exact_sources(
     source: str, value: Json
 ) -> None:
@@ -242,6 +244,7 @@ def test_converted_records_pass_the_checks() -> None:
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), any_keys(), max_size=3), max_size=3))
 @example([{"a": {"bC": 1}}])
+@pytest.mark.requirement("content:keys:source-kept")
 def test_every_block_keeps_its_type_and_loses_nothing(records: list[dict[str, Json]]) -> None:
     blocks: list[Json] = [
         {**record, "id": f"b{index}", "type": "acme"} for index, record in enumerate(records)

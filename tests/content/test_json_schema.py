@@ -54,6 +54,7 @@ def refusal(name: str, value: Json) -> RemoteProtocolError | None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.requirement("content:schema:self-contained")
 def test_each_schema_is_one_and_stands_for_itself(name: str) -> None:
     schema = SCHEMAS[name]
 
@@ -143,6 +144,7 @@ def test_every_exception_is_listed_and_has_its_example() -> None:
 
 
 @pytest.mark.parametrize("exception", EXCEPTIONS)
+@pytest.mark.requirement("content:schema:exceptions")
 def test_what_a_schema_cannot_say_the_decoder_refuses(exception: str) -> None:
     name, value = EXCEPTIONS[exception]
     if isinstance(value, bytes):
@@ -245,6 +247,7 @@ def changed(value: Json, path: tuple[str | int, ...], new: Json, *, drop: bool) 
 
 @given(conversation_scripts(steps_max=6), st.data(), st.sampled_from(ODD), st.booleans())
 @example([], None, None, False)
+@pytest.mark.requirement("content:schema:agrees")
 def test_schema_and_decoder_agree_on_whatever_is_changed_in_an_event(
     events: list[StreamEvent], data: st.DataObject | None, new: Json, drop: bool
 ) -> None:
@@ -261,6 +264,7 @@ def test_schema_and_decoder_agree_on_whatever_is_changed_in_an_event(
 
 
 @given(messages(), st.data(), st.sampled_from(ODD), st.booleans())
+@pytest.mark.requirement("content:schema:agrees")
 def test_schema_and_decoder_agree_on_whatever_is_changed_in_a_message(
     message: Message, data: st.DataObject, new: Json, drop: bool
 ) -> None:

@@ -43,6 +43,7 @@ BAD_KEYS: list[tuple[Json, str]] = [
 
 
 @pytest.mark.parametrize(("value", "pointer"), BAD_KEYS)
+@pytest.mark.requirement("content:keys:refused")
 def test_the_first_bad_key_in_document_order_is_named(value: Json, pointer: str) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         check_keys(value)
@@ -75,6 +76,7 @@ CONVERSIONS = [
 
 
 @pytest.mark.parametrize(("name", "converted"), CONVERSIONS)
+@pytest.mark.requirement("content:keys:conversion")
 def test_a_key_becomes_snake_case(name: str, converted: str) -> None:
     assert convert_key(name) == converted
 
@@ -93,6 +95,7 @@ VALUES: list[tuple[Json, Json]] = [
 
 
 @pytest.mark.parametrize(("value", "converted"), VALUES)
+@pytest.mark.requirement("content:keys:entries")
 def test_objects_with_keys_beyond_help_become_entries(value: Json, converted: Json) -> None:
     assert convert_keys(value) == (converted, True)
 
@@ -104,6 +107,7 @@ def nested(levels: int, inner: Json) -> Json:
 
 
 @pytest.mark.parametrize("inner", [{"é": 1}, {"é": {}}, {"é": []}, {"é": [1]}])
+@pytest.mark.requirement("content:keys:entries-depth")
 def test_entries_that_push_a_value_over_the_depth_are_refused(inner: Json) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         convert_keys(nested(DEPTH_MAX - 1, inner))
@@ -132,6 +136,7 @@ def any_keys() -> st.SearchStrategy[Json]:
 
 
 @given(any_keys())
+@pytest.mark.requirement("content:keys:idempotent")
 def test_conversion_gives_keys_that_obey_and_is_the_same_the_second_time(value: Json) -> None:
     converted = convert_keys(value)
 

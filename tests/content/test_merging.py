@@ -49,6 +49,7 @@ TWO_BLOCKS = numbered(
 )
 
 
+@pytest.mark.requirement("content:merge:numbers")
 def test_neighbouring_deltas_of_one_block_become_one() -> None:
     merged = merge_deltas(TWO_BLOCKS)
 
@@ -90,12 +91,14 @@ APART = [
 
 
 @pytest.mark.parametrize("changes", [changes for _why, changes in APART], ids=[w for w, _ in APART])
+@pytest.mark.requirement("content:merge:neighbours")
 def test_what_does_not_follow_directly_stays_apart(changes: dict[str, object]) -> None:
     second = replace(FIRST, **{"seq": 3, "prev_seq": 2, **changes})
 
     assert merge_deltas([FIRST, second]) == [FIRST, second]
 
 
+@pytest.mark.requirement("content:merge:unknown-members")
 def test_a_delta_before_one_with_an_unknown_member_stays_apart_too() -> None:
     first = replace(FIRST, extra={"x": 1})
     second = replace(FIRST, seq=3, prev_seq=2)
@@ -118,6 +121,7 @@ def test_a_merged_delta_stays_within_its_bound_and_a_long_one_as_it_is() -> None
     assert outline(merge_deltas(log, chars_max=4)) == ["b1:aabb", "b1:c", "b1:dddddddd", "b1:e"]
 
 
+@pytest.mark.requirement("content:merge:steps")
 def test_merging_in_steps_is_merging_at_once() -> None:
     log = [Merged(event) for event in TWO_BLOCKS]
 
@@ -143,6 +147,7 @@ CUTS = [
 
 
 @pytest.mark.parametrize(("cursor", "text", "prev_seq"), CUTS)
+@pytest.mark.requirement("content:merge:cut")
 def test_a_reader_inside_the_range_gets_only_the_text_after_its_cursor(
     cursor: int, text: str | None, prev_seq: int
 ) -> None:
@@ -156,6 +161,7 @@ def test_a_delta_that_was_never_merged_is_sent_whole() -> None:
 
 
 @pytest.mark.parametrize("pairs", [None, ((9, 4),)])
+@pytest.mark.requirement("content:merge:pairs-gone")
 def test_where_the_pairs_are_gone_the_reader_needs_a_snapshot(
     pairs: tuple[tuple[int, int], ...] | None,
 ) -> None:
@@ -183,6 +189,7 @@ def served(entries: list[Merged], cursor: int) -> list[StreamEvent]:
 @example(
     [turn(), thought(), prose(), delta("x"), delta("y", "r1", "text"), delta("z")], None, "public"
 )
+@pytest.mark.requirement("content:merge:same-state")
 def test_every_cursor_and_every_moment_of_compaction_give_the_same_state(
     events: list[StreamEvent], data: st.DataObject | None, view: View
 ) -> None:
@@ -204,6 +211,7 @@ def test_every_cursor_and_every_moment_of_compaction_give_the_same_state(
 
 
 @given(conversation_scripts(), st.sampled_from(["owner", "public"]))
+@pytest.mark.requirement("content:merge:same-state")
 def test_full_and_merged_logs_give_the_same_state(events: list[StreamEvent], view: View) -> None:
     log = numbered_for(view, numbered(events))
 

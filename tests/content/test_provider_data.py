@@ -30,6 +30,7 @@ def state_with_open_reasoning(visibility: str) -> ConversationState:
     return state
 
 
+@pytest.mark.requirement("content:complete:provider-data")
 def test_a_block_gets_its_signature_when_it_completes() -> None:
     state = state_with_open_reasoning("private")
 

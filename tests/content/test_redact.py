@@ -46,6 +46,7 @@ KEYS = {
 @pytest.mark.parametrize(
     "place", ["{}", "with {} it failed.", '{{"error":"{}"}}', "a={},b", "({})"]
 )
+@pytest.mark.requirement("content:redact:credentials")
 def test_a_key_is_hidden_wherever_it_stands(key: str, place: str) -> None:
     redacted = Redactor().redact(place.format(key))
 
@@ -117,6 +118,7 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize(("text", "left"), HIDDEN)
+@pytest.mark.requirement("content:redact:credentials")
 def test_what_gives_a_secret_away_is_hidden_and_the_rest_is_left(text: str, left: str) -> None:
     assert Redactor().redact(text) == left
     assert Redactor().redact(left) == left
@@ -149,6 +151,7 @@ PROSE = [
 
 
 @pytest.mark.parametrize("text", PROSE)
+@pytest.mark.requirement("content:redact:prose")
 def test_ordinary_prose_is_left_as_it_is(text: str) -> None:
     assert Redactor().redact(text) == text
 
@@ -198,6 +201,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize(("secret", "text", "left"), SECRETS)
+@pytest.mark.requirement("content:redact:environment")
 def test_a_known_value_is_hidden_however_it_is_written(secret: str, text: str, left: str) -> None:
     redactor = Redactor([secret])
 
@@ -221,6 +225,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES | st.text(max_size=3), max_size=6))
+@pytest.mark.requirement("content:redact:idempotent")
 def test_redacting_twice_is_redacting_once_and_no_key_survives(pieces: list[str]) -> None:
     redactor = Redactor(["correct horse"])
     text = " ".join(pieces)
@@ -242,6 +247,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.requirement("content:redact:linear")
 def test_no_text_takes_more_than_linear_time(piece: str) -> None:
     """Against the bound of the test: quadratic patterns take minutes at this length."""
     text = piece * (60_000 // len(piece))

@@ -108,6 +108,21 @@ REFUSALS: list[tuple[list[StreamEvent], StreamEvent, str]] = [
 
 
 @pytest.mark.parametrize(("so_far", "then", "code"), REFUSALS)
+@pytest.mark.requirement(
+    "content:reduce:refusal-changes-nothing",
+    "content:reduce:codes",
+    "content:reduce:turn-terminal",
+    "content:reduce:block-complete",
+    "content:reduce:blocks-open",
+    "content:message:immutable",
+    "content:delta:declared-field",
+    "content:tool:no-regression",
+    "content:suspend:once",
+    "content:suspend:block",
+    "content:complete:not-running",
+    "content:update:allowed",
+    "content:end:once",
+)
 def test_a_refused_event_reports_its_code_and_changes_nothing(
     so_far: list[StreamEvent], then: StreamEvent, code: str
 ) -> None:
@@ -143,6 +158,7 @@ def test_every_class_of_event_has_its_transition() -> None:
     assert set(_TRANSITIONS) == set(get_args(StreamEvent))
 
 
+@pytest.mark.requirement("content:update:whole", "content:reduce:order")
 def test_the_message_grows_as_the_events_say() -> None:
     state = advanced(
         said(),
@@ -184,6 +200,7 @@ def test_the_message_grows_as_the_events_say() -> None:
     assert state.messages[0] == user_message()
 
 
+@pytest.mark.requirement("content:reduce:completed-at")
 def test_a_message_ends_at_the_stamp_of_its_terminal_event_and_never_before_it_began() -> None:
     usage: dict[str, Json] = {"input_tokens": 3}
 
@@ -197,6 +214,7 @@ def test_a_message_ends_at_the_stamp_of_its_terminal_event_and_never_before_it_b
     assert "completed_at" not in unstamped.messages[0]
 
 
+@pytest.mark.requirement("content:message:turn-id")
 def test_a_turn_says_more_than_its_message() -> None:
     running = advanced(turn(), prose())
     suspended = advance(running, ask(block_id="b1"))
@@ -211,6 +229,7 @@ def test_a_turn_says_more_than_its_message() -> None:
     assert advance(suspended, resume()).turns[0].request is None
 
 
+@pytest.mark.requirement("content:reduce:final-tool-adds")
 def test_the_final_form_of_a_tool_adds_to_what_was_received_and_loses_nothing() -> None:
     state = advanced(turn(), tool(input={"a": 1}), done("k1", {**FINAL_TOOL, "output": 2}))
 
@@ -231,6 +250,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("cursor", "prev_seq", "seq", "outcome"), NUMBERS)
+@pytest.mark.requirement("content:cursor:table")
 def test_numbers_say_what_a_receiver_does(
     cursor: int, prev_seq: int, seq: int, outcome: str
 ) -> None:
@@ -251,6 +271,7 @@ def test_numbers_say_what_a_receiver_does(
     assert after.conversation_id == "conv_1"
 
 
+@pytest.mark.requirement("content:event:unknown-type")
 def test_an_event_of_a_newer_peer_moves_the_cursor_and_nothing_else() -> None:
     state = advanced(turn(), prose()).at(4, "")
     event = UnknownEvent("acme.progress", {"x": 1}, seq=5, prev_seq=4, conversation_id="conv_1")
@@ -260,6 +281,7 @@ def test_an_event_of_a_newer_peer_moves_the_cursor_and_nothing_else() -> None:
     assert spelled(after) == {**spelled(state), "seq": 5, "conversation_id": "conv_1"}
 
 
+@pytest.mark.requirement("content:snapshot:replaces")
 def test_a_snapshot_replaces_everything_also_when_it_is_older() -> None:
     state = advanced(said(), turn(), prose()).at(9, "conv_1")
     event = ConversationSnapshot([user_message("msg_9")], [], [], seq=3, conversation_id="conv_1")
@@ -272,6 +294,7 @@ def test_a_snapshot_replaces_everything_also_when_it_is_older() -> None:
 
 
 @given(conversation_scripts())
+@pytest.mark.requirement("content:reduce:message-order")
 def test_every_valid_script_is_taken_and_its_messages_stand_in_the_order_of_their_starts(
     events: list[StreamEvent],
 ) -> None:
@@ -286,6 +309,7 @@ def test_every_valid_script_is_taken_and_its_messages_stand_in_the_order_of_thei
 
 
 @given(conversation_scripts(), st.data())
+@pytest.mark.requirement("content:cursor:replay")
 def test_applying_a_prefix_twice_changes_nothing(
     events: list[StreamEvent], data: st.DataObject
 ) -> None:
@@ -300,6 +324,7 @@ def test_applying_a_prefix_twice_changes_nothing(
 
 
 @given(pieces=st.lists(st.text(max_size=5), max_size=8), cut=st.integers(0, 40))
+@pytest.mark.requirement("content:reduce:cuts")
 def test_text_does_not_depend_on_how_it_was_cut(pieces: list[str], cut: int) -> None:
     text = "".join(pieces)
 
@@ -371,6 +396,7 @@ def test_a_state_spells_its_messages_the_same_each_time_and_whenever_it_is_asked
     assert equal_json(spelled(asked_often), spelled(asked_often))
 
 
+@pytest.mark.requirement("content:reduce:linear")
 def test_a_delta_copies_no_text_that_was_there_before() -> None:
     """Counted, not timed: the same deltas allocate as much after 10 MB of text as after 1 kB."""
 

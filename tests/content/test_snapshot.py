@@ -41,6 +41,7 @@ def over_the_wire(event: StreamEvent) -> StreamEvent:
 
 
 @given(conversation_scripts(), st.data(), st.sampled_from(["owner", "public"]))
+@pytest.mark.requirement("content:snapshot:tail")
 def test_a_snapshot_and_the_tail_after_it_equal_the_whole_log_in_both_views(
     events: list[StreamEvent], data: st.DataObject, view: View
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_finished_turn_keeps_how_it_ended_and_a_message_of_the_user_is_no_turn
     assert make_snapshot(state, reset=True).reset
 
 
+@pytest.mark.requirement("content:snapshot:visible")
 def test_a_snapshot_for_the_public_names_no_private_block() -> None:
     state = advanced(
         said(),

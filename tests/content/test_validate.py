@@ -85,6 +85,7 @@ BLOCK_CASES = [
 
 
 @pytest.mark.parametrize(("block_type", "name", "value", "code"), BLOCK_CASES)
+@pytest.mark.requirement("content:block:members")
 def test_each_member_of_each_type_refuses_what_its_kind_does_not_hold(
     block_type: str, name: str, value: Json, code: str
 ) -> None:
@@ -95,6 +96,7 @@ def test_each_member_of_each_type_refuses_what_its_kind_does_not_hold(
 
 
 @pytest.mark.parametrize("block_type", sorted(MINIMAL))
+@pytest.mark.requirement("content:block:members")
 def test_each_type_needs_its_required_members_and_no_more(block_type: str) -> None:
     block = MINIMAL[block_type]
     assert check_block(block) is block
@@ -113,6 +115,11 @@ MESSAGE_CASES = [
 
 
 @pytest.mark.parametrize(("name", "value", "code"), MESSAGE_CASES)
+@pytest.mark.requirement(
+    "content:json:safe-integers",
+    "content:message:envelope",
+    "content:enums:closed",
+)
 def test_each_member_of_a_message_refuses_what_its_kind_does_not_hold(
     name: str, value: Json, code: str
 ) -> None:
@@ -122,6 +129,7 @@ def test_each_member_of_a_message_refuses_what_its_kind_does_not_hold(
     assert (refused.value.code, refused.value.pointer) == (code, f"/{name}")
 
 
+@pytest.mark.requirement("content:names:clean")
 def test_names_hold_256_scalars_whatever_their_planes() -> None:
     check_block({**MINIMAL["attachment"], "name": "\U0001f600" * 256})
 
@@ -151,11 +159,13 @@ def test_a_message_may_complete_the_moment_it_was_created() -> None:
 
 
 @given(blocks())
+@pytest.mark.requirement("content:block:unknown-types")
 def test_every_block_that_the_protocol_allows_is_taken_as_it_is(block: Block) -> None:
     assert check_block(block) is block
 
 
 @given(messages())
+@pytest.mark.requirement("content:message:unknown-members")
 def test_every_message_that_the_protocol_allows_is_taken_as_it_is(message: Block) -> None:
     assert check_complete_message(message) is message
 

@@ -72,6 +72,7 @@ BLOCKS: list[tuple[Block, Block | None]] = [
 
 
 @pytest.mark.parametrize(("block", "shown"), BLOCKS)
+@pytest.mark.requirement("content:visible:private-reasoning", "content:visible:provider-data")
 def test_what_the_public_sees_of_a_block(block: Block, shown: Block | None) -> None:
     assert visible_block("public", block) == shown
     assert visible("public", block) == shown
@@ -93,6 +94,7 @@ MESSAGES: list[tuple[Message, Message | None]] = [
 
 
 @pytest.mark.parametrize(("message", "shown"), MESSAGES)
+@pytest.mark.requirement("content:visible:roles")
 def test_what_the_public_sees_of_a_message(message: Message, shown: Message | None) -> None:
     assert visible_message("public", message) == shown
     assert visible("public", message) == shown
@@ -160,12 +162,14 @@ EVENTS: list[tuple[StreamEvent, StreamEvent | None]] = [
 
 
 @pytest.mark.parametrize(("event", "shown"), EVENTS)
+@pytest.mark.requirement("content:visible:unknown-events", "content:visible:empty-updates")
 def test_what_the_public_sees_of_an_event(event: StreamEvent, shown: StreamEvent | None) -> None:
     assert visible_event("public", event, RUNNING) == shown
     assert visible("public", event, RUNNING) == shown
     assert visible("owner", event, RUNNING) is event
 
 
+@pytest.mark.requirement("content:visible:requests")
 def test_a_question_is_shown_without_what_it_hides() -> None:
     running = RUNNING.running[TURN]
     request = ask(block_id="r1", provider_data=1, options=["yes"]).request
@@ -176,6 +180,7 @@ def test_a_question_is_shown_without_what_it_hides() -> None:
 
 
 @given(conversation_scripts())
+@pytest.mark.requirement("content:visible:same-fold")
 def test_the_public_fold_is_the_public_part_of_the_owners_fold(events: list[StreamEvent]) -> None:
     log = numbered(events)
     owner = folded(log)
@@ -191,6 +196,7 @@ def test_the_public_fold_is_the_public_part_of_the_owners_fold(events: list[Stre
 
 
 @given(conversation_scripts())
+@pytest.mark.requirement("content:visible:no-false-gap", "content:stamp:prev-seq")
 def test_withheld_events_make_no_false_gap(events: list[StreamEvent]) -> None:
     log = numbered(events)
     shown = numbered_for("public", log)
@@ -232,6 +238,7 @@ def with_secrets(events: list[StreamEvent]) -> list[StreamEvent]:
 
 
 @given(turn_scripts(), messages(role=st.just("user")))
+@pytest.mark.requirement("content:visible:private-reasoning", "content:visible:provider-data")
 def test_no_secret_reaches_the_public_by_event_fold_or_snapshot(
     events: list[StreamEvent], message: Message
 ) -> None:

@@ -84,6 +84,7 @@ SETTLED: list[tuple[TerminalStatus, str | None, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("status", "finish_reason", "tool_status", "settled"), SETTLED)
+@pytest.mark.requirement("content:end:tools", "content:end:handed-out")
 def test_an_open_tool_settles_as_the_turn_ends(
     status: TerminalStatus, finish_reason: str | None, tool_status: str, settled: str | None
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_notice_is_no_error_code() -> None:
     assert end_turn(running(), "completed") == [end()]
 
 
+@pytest.mark.requirement("content:end:interrupted")
 def test_an_interrupted_turn_keeps_what_arrived_and_says_so_once() -> None:
     state = advanced(turn(), prose(), delta("kept"), tool(status="running"))
 
@@ -146,6 +148,7 @@ def test_an_interrupted_turn_keeps_what_arrived_and_says_so_once() -> None:
 
 
 @given(turn_scripts(ended=False), ENDS, st.booleans())
+@pytest.mark.requirement("content:end:settled", "content:end:once")
 def test_every_end_tidies_up_whatever_was_open(
     events: list[StreamEvent], status: TerminalStatus, is_handed_out: bool
 ) -> None:

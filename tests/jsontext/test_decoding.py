@@ -91,6 +91,7 @@ REFUSED: Final[list[tuple[bytes, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "value"), ACCEPTED, ids=ascii)
+@pytest.mark.requirement("content:json:exact-integers")
 def test_a_valid_text_is_read_exactly(text: bytes, value: Any) -> None:
     read = decode_json(text)
     assert type(read) is type(value)
@@ -101,6 +102,7 @@ def test_a_valid_text_is_read_exactly(text: bytes, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("text", "code"), REFUSED, ids=lambda value: ascii(value)[:60])
+@pytest.mark.requirement("content:json:refused")
 def test_a_bad_text_is_refused_with_its_code(text: bytes, code: str) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         decode_json(text)
@@ -118,6 +120,7 @@ def nested(levels: int) -> bytes:
 
 
 @pytest.mark.parametrize("depth_max", [1, 2, DEPTH_MAX, 100])
+@pytest.mark.requirement("content:json:depth")
 def test_the_deepest_level_is_counted_from_one(depth_max: int) -> None:
     decode_json(nested(depth_max), depth_max=depth_max)
     with pytest.raises(RemoteProtocolError) as refused:
@@ -148,6 +151,7 @@ def test_brackets_side_by_side_are_not_deep() -> None:
         b'{"sekrit":1e999}',
     ],
 )
+@pytest.mark.requirement("content:json:not-quoted")
 def test_the_detail_never_quotes_the_text(text: bytes) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         decode_json(text)

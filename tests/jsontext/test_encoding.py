@@ -77,6 +77,7 @@ def test_a_value_is_written_compactly_and_exactly(value: Json, text: bytes) -> N
 
 
 @pytest.mark.parametrize(("value", "place"), REFUSED, ids=lambda value: type(value).__name__)
+@pytest.mark.requirement("content:json:encodable")
 def test_a_value_that_no_json_text_can_hold_is_refused_with_its_place(
     value: Any, place: str
 ) -> None:
@@ -127,6 +128,7 @@ def test_nulls_beside_finite_numbers_are_written() -> None:
 
 
 @given(json_values())
+@pytest.mark.requirement("content:json:one-line")
 def test_every_checked_value_can_be_written_on_one_line(value: Json) -> None:
     assert check_json_value(value) is value
     text = encode_json(value)
@@ -155,6 +157,7 @@ SAME: Final[list[tuple[Json, Json, bool]]] = [
 
 
 @pytest.mark.parametrize(("left", "right", "same"), SAME, ids=ascii)
+@pytest.mark.requirement("content:json:sameness")
 def test_sameness_is_that_of_what_is_written(left: Json, right: Json, same: bool) -> None:
     assert equal_json(left, right) is same
     assert equal_json(right, left) is same

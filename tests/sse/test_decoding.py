@@ -34,6 +34,7 @@ def single_bytes(stream: bytes) -> list[bytes]:
 CUT_LINE_END: Final = [b"data: A\r\n", b"data: B\r", b"\ndata: C\r\n", b"\r\n"]
 
 
+@pytest.mark.requirement("sse:read:line-ends")
 def test_a_line_end_cut_in_two_ends_one_line() -> None:
     stream = b"".join(CUT_LINE_END)
     event = [SseEvent("message", "A\nB\nC", "")]
@@ -44,6 +45,7 @@ def test_a_line_end_cut_in_two_ends_one_line() -> None:
             assert read([stream[:first], stream[first:second], stream[second:]]) == event
 
 
+@pytest.mark.requirement("sse:read:utf-8")
 def test_a_character_cut_by_a_read_stays_whole() -> None:
     # Case S02 of the situations.
     text = '{"text":"你好\U0001f9d1\u200d\U0001f4bb"}'
@@ -62,11 +64,13 @@ def test_a_line_far_beyond_a_read_buffer_is_delivered(length: int) -> None:
         assert read(chunks) == [SseEvent("message", "x" * length, "")]
 
 
+@pytest.mark.requirement("sse:read:linear")
 def test_a_long_line_byte_by_byte_takes_linear_time() -> None:
     stream = b"data: " + b"x" * 200_000 + b"\n\n"
     assert read(single_bytes(stream)) == [SseEvent("message", "x" * 200_000, "")]
 
 
+@pytest.mark.requirement("sse:read:bound")
 def test_the_default_bound_is_exact() -> None:
     whole = b"data:" + b"x" * (EVENT_BYTES_MAX - 5) + b"\n\n"
     assert read([whole]) == [SseEvent("message", "x" * (EVENT_BYTES_MAX - 5), "")]
@@ -119,6 +123,7 @@ TOO_LARGE: Final[list[tuple[bytes, list[SseItem], str]]] = [
 
 @pytest.mark.parametrize(("stream", "items", "last_event_id"), TOO_LARGE, ids=ascii)
 @pytest.mark.parametrize("cut", ["whole", "bytes", "halves"])
+@pytest.mark.requirement("sse:read:bound")
 def test_an_event_above_the_bound_is_reported_once_and_passed_over(
     stream: bytes, items: list[SseItem], last_event_id: str, cut: str
 ) -> None:
@@ -137,6 +142,7 @@ def test_an_event_above_the_bound_is_reported_once_and_passed_over(
         assert (got, decoder.last_event_id) == (items, last_event_id)
 
 
+@pytest.mark.requirement("sse:read:linear")
 def test_nothing_is_hoarded_while_an_event_is_passed_over() -> None:
     decoder = SseDecoder(event_bytes_max=1_000)
     for _ in range(500):
@@ -191,6 +197,7 @@ def state_after(
     streams() | st.binary(max_size=60), st.lists(st.integers(0, 80)), st.sampled_from([12, 10**6])
 )
 @example(b"\xef\xbb", [1], 12)
+@pytest.mark.requirement("sse:read:cuts")
 def test_it_does_not_matter_how_a_stream_is_cut(
     stream: bytes, cuts: list[int], event_bytes_max: int
 ) -> None:
@@ -202,6 +209,7 @@ def test_it_does_not_matter_how_a_stream_is_cut(
     assert whole[-1] <= event_bytes_max
 
 
+@pytest.mark.requirement("sse:read:comments")
 def test_heartbeats_are_counted_and_are_no_events() -> None:
     decoder = SseDecoder()
     assert decoder.receive_data(b": hb\n\n:\n\n: half") == []
@@ -243,6 +251,7 @@ def test_only_a_short_row_of_digits_is_a_reconnection_time(
     assert decoder.retry_ms == retry_ms
 
 
+@pytest.mark.requirement("sse:read:unfinished")
 def test_an_unfinished_event_is_discarded_at_the_end() -> None:
     decoder = SseDecoder()
     assert decoder.receive_data(b"id: 9\ndata: a\ndata: b") == []

@@ -26,6 +26,7 @@ _FIELDS: Final = st.none() | st.text(
 
 
 @pytest.mark.parametrize(("data", "event", "event_id", "written"), WRITTEN)
+@pytest.mark.requirement("sse:write:id-first")
 def test_an_event_is_written_with_its_id_first(
     data: bytes, event: str | None, event_id: str | None, written: bytes
 ) -> None:
@@ -34,6 +35,7 @@ def test_an_event_is_written_with_its_id_first(
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), _FIELDS, _FIELDS)
 @example("\ufeff a\r\n\rb\u2028\x85", "\ufeff", " ")
+@pytest.mark.requirement("sse:write:reads-back")
 def test_what_is_written_reads_back(text: str, event: str | None, event_id: str | None) -> None:
     stream = encode_sse(text.encode(), event=event, id=event_id)
     expected = SseEvent(
@@ -44,6 +46,7 @@ def test_what_is_written_reads_back(text: str, event: str | None, event_id: str 
 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\r", "\x00", "\ud800", "é\udfff"])
+@pytest.mark.requirement("sse:write:fields")
 def test_a_field_that_would_end_early_is_refused(value: str) -> None:
     for event, event_id in ((value, None), (None, value)):
         with pytest.raises(LocalProtocolError) as refused:

@@ -64,6 +64,7 @@ class TestEachCase:
             assert read(chunks) == expected(case), cuts
 
 
+@pytest.mark.requirement("sse:read:no-delay")
 def test_an_event_is_not_held_back_until_more_arrives() -> None:
     case = next(case for case in CASES if case["id"] == "chunk-dispatch-not-late")
     first, _ = map(bytes.fromhex, case["chunks_hex"])

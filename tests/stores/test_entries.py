@@ -60,6 +60,7 @@ def test_both_views_share_one_frame_where_nothing_differs() -> None:
         (b'{"seq":9,"type":"x","ts":1}', 2, {"type": "x", "prev_seq": 2}),
     ],
 )
+@pytest.mark.requirement("content:stamp:prev-seq")
 def test_the_public_frame_has_its_own_prev_seq(
     public: bytes | None, prev_public: int, expected: dict[str, Json] | None
 ) -> None:
@@ -105,6 +106,7 @@ VALUES = st.recursive(
 @given(
     members=st.dictionaries(NAMES, VALUES, max_size=5), blanks=st.sampled_from([b"", b"\n", b"\r"])
 )
+@pytest.mark.requirement("content:stamp:last")
 def test_whatever_a_payload_says_only_the_stamp_counts(
     members: dict[str, Json], blanks: bytes
 ) -> None:

@@ -52,6 +52,7 @@ WORK = """
     "point", ["encode.before", "encode.after", "commit.before", "commit.after"]
 )
 @pytest.mark.parametrize("times", [5, 150])
+@pytest.mark.requirement("store:durable:killed")
 async def test_a_killed_writer_loses_nothing_that_it_acknowledged(
     tmp_path: Path, point: str, times: int
 ) -> None:

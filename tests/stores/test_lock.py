@@ -26,6 +26,7 @@ def test_an_owner_is_found_with_its_url_until_it_lets_go(tmp_path: Path) -> None
     assert read_owner(path) is None
 
 
+@pytest.mark.requirement("store:lock:second")
 def test_a_second_owner_is_refused_and_told_who_and_where(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     lock = StoreLock.acquire(path)
@@ -54,6 +55,7 @@ def test_two_names_of_one_file_are_one_store(tmp_path: Path) -> None:
     lock.release()
 
 
+@pytest.mark.requirement("store:lock:killed")
 def test_the_lock_of_a_killed_process_is_free_although_its_text_is_there(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     script = """

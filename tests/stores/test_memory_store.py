@@ -19,5 +19,14 @@ async def store() -> AsyncIterator[Store]:
     await store.aclose()
 
 
+@pytest.mark.requirement(
+    "store:log:numbers",
+    "store:log:atomic",
+    "store:log:cursor",
+    "store:log:text",
+    "store:log:refused",
+    "store:epoch:fenced",
+    "content:stamp:rises",
+)
 class TestMemoryStore(StoreContract):
     """Every test of the contract."""

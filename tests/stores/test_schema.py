@@ -47,6 +47,7 @@ async def test_a_new_store_has_the_newest_schema_and_says_whose_it_is(tmp_path: 
 
 
 @pytest.mark.parametrize(("point", "is_done"), [("migrate.before", False), ("migrate.after", True)])
+@pytest.mark.requirement("store:schema:migration")
 async def test_a_migration_is_whole_or_not_there_when_it_is_killed(
     tmp_path: Path, point: str, is_done: bool
 ) -> None:
@@ -85,6 +86,7 @@ async def test_a_migration_that_fails_leaves_the_old_schema(
         assert await store.load_conversation("conv_1") == new_conversation()
 
 
+@pytest.mark.requirement("store:schema:foreign")
 async def test_a_store_of_a_newer_release_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     async with SqliteStore(path):
@@ -104,6 +106,7 @@ async def test_a_store_of_a_newer_release_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "statement", ["CREATE TABLE theirs (a)", "PRAGMA user_version = 3", "PRAGMA application_id = 7"]
 )
+@pytest.mark.requirement("store:schema:foreign")
 async def test_a_database_of_another_program_is_left_alone(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "theirs.sqlite3"
     change(path, statement)

@@ -18,5 +18,14 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         yield store
 
 
+@pytest.mark.requirement(
+    "store:log:numbers",
+    "store:log:atomic",
+    "store:log:cursor",
+    "store:log:text",
+    "store:log:refused",
+    "store:epoch:fenced",
+    "content:stamp:rises",
+)
 class TestSqliteStore(StoreContract):
     """Every test of the contract."""

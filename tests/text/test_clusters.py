@@ -23,6 +23,7 @@ def test_the_suite_is_whole() -> None:
 
 
 @pytest.mark.parametrize("row", BREAKS, ids=lambda row: ascii(row["text"]))
+@pytest.mark.requirement("text:clusters:unicode")
 def test_clusters_are_those_of_the_unicode_suite(row: dict[str, Any]) -> None:
     agrees = list(clusters(row["text"])) == row["extended_clusters"]
     assert agrees != (row["text"] in KNOWN_MISSES)
@@ -106,6 +107,7 @@ AMBIGUOUS: Final = st.sampled_from(list[AmbiguousWidth]([1, 2]))
 
 
 @given(lines(), AMBIGUOUS)
+@pytest.mark.requirement("text:width:sum")
 def test_the_width_of_a_text_is_the_sum_over_its_clusters(
     text: str, ambiguous_width: AmbiguousWidth
 ) -> None:
@@ -149,6 +151,7 @@ def test_the_widths_of_characters_are_those_of_unicode() -> None:
     assert odd == marks.split()
 
 
+@pytest.mark.requirement("text:width:emoji")
 def test_every_emoji_sequence_takes_two_cells() -> None:
     for name in ("emoji-zwj-sequences-15.0.txt", "emoji-variation-sequences-15.0.txt"):
         for row in suite_path(f"unicode/{name}").read_text(encoding="utf-8").splitlines():
@@ -174,6 +177,7 @@ CUTS: Final[list[tuple[str, int, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "width_cells", "beginning"), CUTS, ids=ascii)
+@pytest.mark.requirement("text:cut:whole-clusters")
 def test_a_text_is_cut_in_whole_clusters(text: str, width_cells: int, beginning: str) -> None:
     assert cut(text, width_cells) == beginning
 

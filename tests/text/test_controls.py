@@ -58,6 +58,7 @@ def test_breaks_and_tabs_are_kept_or_labelled(breaks: str, tabs: str, labelled: 
     assert label_controls(text, breaks=breaks, tabs=tabs) == labelled  # type: ignore[arg-type]
 
 
+@pytest.mark.requirement("text:controls:all")
 def test_every_control_of_unicode_is_labelled() -> None:
     for scalar in range(0x110000):
         if unicodedata.category(chr(scalar)) in {"Cc", "Cs", "Zl", "Zp"}:
@@ -67,6 +68,7 @@ def test_every_control_of_unicode_is_labelled() -> None:
 
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\r\n\t\u202e\U0001f3f4\U000e0067")))
 @example("\ud83d\ude00")
+@pytest.mark.requirement("text:controls:labelled")
 def test_nothing_that_acts_is_left_and_labelling_twice_changes_nothing(text: str) -> None:
     labelled = label_controls(text)
     assert label_controls(labelled) == labelled

@@ -135,6 +135,7 @@ def test_the_ambiguous_setting_moves_breaks_but_takes_no_word_apart() -> None:
 @given(lines(), st.integers(1, 12), AMBIGUOUS, MODES)
 @example("a「「你", 5, 1, "word")
 @example(" " * 9 + "你", 3, 1, "word")
+@pytest.mark.requirement("text:rows:whole")
 def test_rows_lose_nothing_are_not_too_wide_and_cut_no_cluster(
     line: str, width_cells: int, ambiguous_width: AmbiguousWidth, mode: WrapMode
 ) -> None:
@@ -170,6 +171,7 @@ def test_no_row_of_words_could_take_more(line: str, width_cells: int) -> None:
         assert len(row + word) > width_cells if row.endswith(" ") else len(row) == width_cells
 
 
+@pytest.mark.requirement("text:rows:linear")
 def test_long_lines_take_linear_time() -> None:
     for line in ("word " * 20_000, "é" * 100_000, "漢字" * 20_000, "a" * 200_000):
         assert "".join(wrap(line, 80)) == line

@@ -174,6 +174,7 @@ async def append(world: Any, conversation_id: str, message: Json) -> Any:
     return await world.service.append_message(conversation_id, message, None)
 
 
+@pytest.mark.requirement("gateway:messages:import")
 async def test_a_complete_message_is_imported_as_it_is() -> None:
     message: dict[str, Json] = {
         "id": "old_1",

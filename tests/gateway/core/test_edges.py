@@ -49,6 +49,7 @@ class Liar(MemoryStore):
         return appended
 
 
+@pytest.mark.requirement("gateway:limits:backpressure")
 async def test_an_engine_is_not_far_ahead_of_its_commits() -> None:
     inbox = Inbox(2)
     events = prose("t", "b", "1", "2", "3")

@@ -284,6 +284,7 @@ async def test_a_producer_cannot_claim_that_it_was_interrupted() -> None:
 
 
 @pytest.mark.requirement("gateway:producer:redacted")
+@pytest.mark.requirement("content:redact:not-answers")
 async def test_diagnostics_of_a_producer_are_redacted_and_its_answer_is_not() -> None:
     secret = "sk-proj-" + "a1B2c3D4" * 4
     async with gateway() as world:

@@ -310,6 +310,7 @@ async def read_events(world: World, conversation_id: str, after: int, **more: An
     )
 
 
+@pytest.mark.requirement("gateway:poll:pages")
 async def test_pages_of_events_join_to_the_log() -> None:
     async with gateway() as world:
         conversation_id = await world.conversation()

@@ -139,6 +139,7 @@ async def test_a_recovery_that_is_killed_is_finished_by_the_next(open_store: Ope
 
 
 @pytest.mark.requirement("gateway:recovery:numbers")
+@pytest.mark.requirement("content:stamp:never-reused")
 async def test_numbers_go_on_after_a_restart(open_store: OpenStore) -> None:
     conversation_id, _turn_id = await leave_running(open_store())
 

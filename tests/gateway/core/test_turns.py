@@ -174,6 +174,7 @@ def _open_tool(turn_id: str) -> list[StreamEvent]:
 
 
 @pytest.mark.requirement("gateway:turn:broken-engine")
+@pytest.mark.requirement("content:end:truncated")
 async def test_an_engine_that_stops_in_the_middle_leaves_a_failed_turn_with_what_had_come() -> None:
     async def script(request: EngineRequest) -> Any:
         for event in _open_tool(request.turn_id):
@@ -228,6 +229,7 @@ async def test_the_first_event_that_is_not_allowed_ends_the_turn() -> None:
         assert block_types(turn) == ["prose", "error"]
 
 
+@pytest.mark.requirement("content:end:told")
 async def test_a_failed_turn_says_so_even_if_its_engine_did_not() -> None:
     async def script(request: EngineRequest) -> Any:
         yield TurnEnded(request.turn_id, "failed", error_code="rate_limited")

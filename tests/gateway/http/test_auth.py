@@ -55,6 +55,7 @@ SITES: list[tuple[str | None, str | None, str | None]] = [
 
 @pytest.mark.parametrize(("host", "origin", "code"), SITES)
 @pytest.mark.parametrize("path", ["/v1/conversations", "/healthz", "/nowhere"])
+@pytest.mark.requirement("auth:site:host", "auth:site:origin", "auth:site:no-cors")
 async def test_pages_of_other_sites_and_names_that_point_here_are_refused(
     host: str, origin: str | None, code: str | None, path: str
 ) -> None:
@@ -96,12 +97,14 @@ def test_on_other_binds_the_host_is_whatever_people_call_it() -> None:
 
 # binds ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost"])
+@pytest.mark.requirement("auth:loopback:open")
 def test_loopback_needs_no_token(host: str) -> None:
     assert is_loopback(host)
     check_bind(host, [])
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "gateway.test", ""])
+@pytest.mark.requirement("auth:bind:tokens")
 def test_any_other_bind_refuses_to_start_without_tokens(host: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
         Auth(host=host)
@@ -118,6 +121,7 @@ def test_any_other_bind_refuses_to_start_without_tokens(host: str) -> None:
         "Bearer r-token,", "Bearer " + READ.sha256, "Bearer r-token\x0b",
     ],
 )  # fmt: skip
+@pytest.mark.requirement("auth:tokens:required")
 async def test_once_there_is_a_token_nothing_is_said_without_one(authorization: str | None) -> None:
     async with surface(auth=Auth(TOKENS)) as s:
         headers = {} if authorization is None else {"authorization": authorization}
@@ -130,6 +134,7 @@ async def test_once_there_is_a_token_nothing_is_said_without_one(authorization: 
             assert response.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.requirement("auth:open-routes:harmless")
 async def test_health_and_documents_say_nothing_of_anybody_and_need_no_token() -> None:
     async with surface(auth=Auth(TOKENS)) as s:
         for path in (
@@ -157,6 +162,7 @@ async def test_health_and_documents_say_nothing_of_anybody_and_need_no_token() -
         ("o-token", "GET", "/v1/conversations/x/turns/y?view=owner", 404),
     ],
 )
+@pytest.mark.requirement("auth:scopes:exact")
 async def test_a_token_allows_what_its_scopes_say(
     token: str, method: str, path: str, status: int
 ) -> None:
@@ -200,12 +206,14 @@ async def test_a_tenant_sees_its_own_conversations_and_a_foreign_id_is_not_found
         ({"read"}, "public", "public"),
     ],
 )
+@pytest.mark.requirement("auth:view:scope")
 def test_the_view_is_the_owners_iff_the_scope_is_there_and_less_may_be_asked_for(
     scopes: set[str], asked: str | None, view: str
 ) -> None:
     assert Caller("x", frozenset(scopes)).view(asked) == view
 
 
+@pytest.mark.requirement("auth:tokens:hidden")
 async def test_a_token_is_in_no_answer() -> None:
     async with surface(auth=Auth(TOKENS)) as s:
         for token in ("wrong-token", "r-token"):
@@ -277,6 +285,7 @@ def test_a_file_that_others_can_read_is_taken_with_a_warning(tmp_path: Path, mod
         (entry() + entry(), "two tokens alike"),
     ],
 )
+@pytest.mark.requirement("auth:file:refused")
 def test_a_bad_file_is_refused_with_a_sentence_on_what_is_wrong(
     tmp_path: Path, text: str, says: str
 ) -> None:

@@ -26,6 +26,7 @@ async def pieces(count: int, size: int, taken: list[int]) -> AsyncIterator[bytes
         yield b" " * size
 
 
+@pytest.mark.requirement("gateway:limits:body-early")
 async def test_a_body_that_says_it_is_too_large_is_not_read() -> None:
     async with surface() as s, peers(s.app) as connect:
         peer = await connect(
@@ -38,6 +39,7 @@ async def test_a_body_that_says_it_is_too_large_is_not_read() -> None:
         assert peer.headers["retry-after"]
 
 
+@pytest.mark.requirement("gateway:limits:body-early")
 async def test_a_body_that_does_not_say_is_read_up_to_the_bound() -> None:
     taken: list[int] = []
     async with surface() as s:
@@ -50,6 +52,7 @@ async def test_a_body_that_does_not_say_is_read_up_to_the_bound() -> None:
         assert sum(taken) <= FAST.body_bytes_max + 2 * 65_536
 
 
+@pytest.mark.requirement("gateway:limits:body-exact")
 async def test_a_body_of_exactly_the_bound_is_taken() -> None:
     async with surface() as s:
         content = b"{}" + b" " * (FAST.body_bytes_max - 2)
@@ -59,6 +62,7 @@ async def test_a_body_of_exactly_the_bound_is_taken() -> None:
         assert response.status_code == 201
 
 
+@pytest.mark.requirement("gateway:limits:query")
 async def test_a_query_has_a_bound() -> None:
     async with surface() as s:
         response = await s.client.get(CONVERSATIONS + "?cursor=" + "x" * 16_384)
@@ -67,6 +71,7 @@ async def test_a_query_has_a_bound() -> None:
         assert json_of(response)["error"]["code"] == "query_too_large"
 
 
+@pytest.mark.requirement("gateway:limits:rate", "gateway:errors:retry-after")
 async def test_a_token_asks_no_faster_than_it_may_and_is_told_when_to_ask_again() -> None:
     tokens = [Token(name, hash_token(name), frozenset({"read"})) for name in ("a", "b")]
     http = HttpSettings(requests_per_s=0.5, requests_burst=3)
@@ -89,6 +94,7 @@ async def test_a_token_asks_no_faster_than_it_may_and_is_told_when_to_ask_again(
         assert (first, other, later) == ([200, 200, 200, 429], 200, [200, 429])
 
 
+@pytest.mark.requirement("gateway:limits:streams")
 async def test_a_token_holds_no_more_streams_than_it_may() -> None:
     async with surface(http=HttpSettings(streams_per_caller_max=2)) as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -134,6 +140,7 @@ async def test_turns_in_flight_have_a_bound() -> None:
     burst=st.integers(1, 50),
     pauses=st.lists(st.floats(0, 5), max_size=60),
 )
+@pytest.mark.requirement("gateway:limits:rate")
 def test_a_bucket_lets_no_more_through_than_burst_and_rate(
     rate: float, burst: int, pauses: list[float]
 ) -> None:

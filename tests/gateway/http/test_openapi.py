@@ -76,6 +76,7 @@ async def test_the_running_gateway_serves_this_document() -> None:
 
 
 @pytest.mark.parametrize(("path", "method"), ROWS)
+@pytest.mark.requirement("gateway:routes:openapi")
 async def test_every_route_of_the_document_answers_as_it_says(path: str, method: str) -> None:
     operation = DOCUMENT["paths"][path][method]
     async with surface() as s, peers(s.app) as connect:

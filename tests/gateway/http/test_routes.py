@@ -50,6 +50,7 @@ async def test_a_conversation_may_be_created_without_a_body() -> None:
         assert (await s.client.post(CONVERSATIONS)).status_code == 201
 
 
+@pytest.mark.requirement("gateway:pages:join")
 async def test_lists_come_in_pages_newest_first() -> None:
     async with surface() as s:
         ids = [await s.world.conversation() for _ in range(5)]
@@ -63,6 +64,7 @@ async def test_lists_come_in_pages_newest_first() -> None:
 
 
 @pytest.mark.parametrize("tag", ["{}", "W/{}", '"x", {}', "*"])
+@pytest.mark.requirement("gateway:answers:etag")
 async def test_what_the_peer_has_already_is_not_sent_again(tag: str) -> None:
     async with surface() as s:
         conversation_id = await s.world.conversation()
@@ -209,6 +211,7 @@ BAD_BODIES: list[tuple[bytes, str, int, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("content", "media_type", "status", "code", "pointer"), BAD_BODIES)
+@pytest.mark.requirement("gateway:bodies:strict", "gateway:bodies:unknown-field")
 async def test_a_bad_body_is_refused_with_its_code_and_place(
     content: bytes, media_type: str, status: int, code: str, pointer: str | None
 ) -> None:
@@ -248,6 +251,7 @@ async def test_utf_8_may_be_named(media_type: str) -> None:
         assert response.status_code == 201
 
 
+@pytest.mark.requirement("gateway:bodies:keys")
 async def test_keys_are_converted_where_that_is_asked_for() -> None:
     async with surface() as s:
         conversation_id = await s.world.conversation()
@@ -295,6 +299,8 @@ async def test_a_body_where_none_belongs_is_refused() -> None:
         ("/v1/conversations/x/messages?before=1&after=1", 400, "invalid_parameter"),
     ],
 )
+@pytest.mark.requirement("gateway:query:strict")
+@pytest.mark.requirement("gateway:routes:unknown")
 async def test_a_bad_url_is_refused(url: str, status: int, code: str) -> None:
     async with surface() as s:
         response = await s.client.get(url)
@@ -303,6 +309,7 @@ async def test_a_bad_url_is_refused(url: str, status: int, code: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "TRACE", "POST", "BREW"])
+@pytest.mark.requirement("gateway:routes:unknown")
 async def test_other_methods_are_refused_with_those_that_are_there(method: str) -> None:
     async with surface() as s:
         response = await s.client.request(method, "/v1/conversations/x")
@@ -330,6 +337,7 @@ async def test_head_answers_like_get_without_the_body() -> None:
         assert head.headers["content-length"] == got.headers["content-length"]
 
 
+@pytest.mark.requirement("gateway:protocol:named", "gateway:protocol:mismatch")
 async def test_every_answer_names_the_protocol_and_another_one_is_refused_naming_both() -> None:
     async with surface() as s:
         for url in ("/", "/healthz", "/nowhere", "/v1/conversations", "/v1/conversations/x"):
@@ -396,6 +404,7 @@ async def test_pages_load_nothing_from_elsewhere(path: str) -> None:
         (internal_error(), 500, "the gateway failed; its log says more"),
     ],
 )
+@pytest.mark.requirement("gateway:errors:no-internals", "gateway:errors:retry-after")
 def test_each_refusal_has_a_status_and_tells_nothing_of_our_backends(
     error: Any, status: int, says: str | None
 ) -> None:
@@ -408,6 +417,7 @@ def test_each_refusal_has_a_status_and_tells_nothing_of_our_backends(
     assert (retry_after_s(error) is not None) == (status in {413, 429, 503})
 
 
+@pytest.mark.requirement("gateway:errors:no-internals")
 async def test_a_bug_is_an_internal_error_without_a_word_about_it(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -92,6 +92,7 @@ async def connect(port: int, path: str, *, receive_bytes: int = 0, **headers: st
     return Connection(reader, writer)
 
 
+@pytest.mark.requirement("gateway:stream:uncompressed")
 async def test_a_stream_passes_compression_by() -> None:
     async with served() as (s, port):
         await s.bare_conversation()
@@ -249,6 +250,7 @@ async def raw(port: int, *pieces: bytes) -> bytes:
         ([b"GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n"], 400, "invalid_http"),
     ],
 )  # fmt: skip
+@pytest.mark.requirement("gateway:limits:head")
 async def test_a_head_that_is_too_large_or_no_http_is_refused_like_everything_else(
     pieces: list[bytes], status: int, code: str
 ) -> None:
@@ -259,6 +261,7 @@ async def test_a_head_that_is_too_large_or_no_http_is_refused_like_everything_el
         assert f'"code":"{code}"'.encode() in answer
 
 
+@pytest.mark.requirement("gateway:limits:head")
 async def test_a_head_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedProtocol, "head_s_max", 0.01)
     async with served() as (_, port):

@@ -33,6 +33,7 @@ def text_of(peer: Peer) -> str:
     return str(message["content"][0]["markdown"])  # type: ignore[index, call-overload]
 
 
+@pytest.mark.requirement("gateway:slow:nobody-waits", "gateway:slow:merged")
 async def test_a_stuck_reader_delays_nobody_and_then_gets_everything_merged() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -59,6 +60,7 @@ async def test_a_stuck_reader_delays_nobody_and_then_gets_everything_merged() ->
         assert stuck.writes[-1] == quick.writes[-1]
 
 
+@pytest.mark.requirement("gateway:slow:merged")
 async def test_what_is_merged_for_a_slow_reader_keeps_numbers_without_a_gap() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -80,6 +82,7 @@ async def test_what_is_merged_for_a_slow_reader_keeps_numbers_without_a_gap() ->
             cursor = seq
 
 
+@pytest.mark.requirement("gateway:slow:bounded")
 async def test_stuck_readers_hold_no_more_than_their_share() -> None:
     """Twenty of them, and 20 MB go by: what they hold together is the ring and a piece each."""
     async with surface() as s, peers(s.app) as connect:

@@ -38,6 +38,7 @@ def folded(peer: Peer) -> ConversationState:
 
 
 # headers and framing ----------------------------------------------------------------------
+@pytest.mark.requirement("gateway:stream:headers")
 async def test_headers_keep_intermediaries_from_holding_events_back() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -55,6 +56,7 @@ async def test_headers_keep_intermediaries_from_holding_events_back() -> None:
         assert peer.decoder.retry_ms == 1000
 
 
+@pytest.mark.requirement("gateway:stream:numbers")
 async def test_each_event_is_written_when_it_is_committed_with_its_number_and_type() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -110,6 +112,7 @@ async def test_readers_at_the_same_place_are_handed_the_same_bytes() -> None:
         ("?after=3", "", 3, [4, 5]),
     ],
 )
+@pytest.mark.requirement("gateway:stream:last-event-id", "gateway:stream:ready")
 async def test_a_stream_begins_after_the_cursor_in_force(
     query: str, header: str | None, cursor: int, seqs: list[int]
 ) -> None:
@@ -208,6 +211,7 @@ async def test_what_is_committed_but_not_published_yet_comes_once() -> None:
         assert peer.seqs == [1, 2, 3]
 
 
+@pytest.mark.requirement("gateway:stream:exact")
 async def test_a_stream_that_joins_in_the_middle_of_a_burst_misses_and_doubles_nothing() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -233,6 +237,7 @@ async def test_a_stream_that_joins_in_the_middle_of_a_burst_misses_and_doubles_n
             assert all(a["seq"] == b["prev_seq"] for a, b in pairwise(numbers))
 
 
+@pytest.mark.requirement("gateway:stream:unnumbered")
 async def test_heartbeats_and_notices_have_no_number_and_move_no_cursor() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -256,6 +261,7 @@ async def test_heartbeats_and_notices_have_no_number_and_move_no_cursor() -> Non
 
 
 # heartbeats -------------------------------------------------------------------------------
+@pytest.mark.requirement("gateway:stream:heartbeat")
 async def test_silence_is_broken_by_a_comment_every_fifteen_seconds() -> None:
     """A tool runs for 90 s: six comments, none of them more than 15 s after the last bytes."""
     async with surface() as s, peers(s.app) as connect:
@@ -322,6 +328,7 @@ async def test_comments_for_many_are_written_in_slices() -> None:
 
 
 # snapshots --------------------------------------------------------------------------------
+@pytest.mark.requirement("gateway:stream:snapshot")
 async def test_snapshot_1_replaces_all_state_and_the_tail_follows_it() -> None:
     async with surface() as s, peers(s.app) as connect:
         conversation_id = await s.world.conversation()
@@ -341,6 +348,7 @@ async def test_snapshot_1_replaces_all_state_and_the_tail_follows_it() -> None:
         assert folded(peer).messages == folded(whole).messages
 
 
+@pytest.mark.requirement("gateway:stream:reset")
 async def test_a_cursor_ahead_of_the_log_gets_a_snapshot_that_resets_it() -> None:
     async with surface() as s, peers(s.app) as connect:
         conversation_id = await s.world.conversation()
@@ -369,6 +377,7 @@ READER = Auth([Token("r", hash_token("r"), frozenset({"read"}))])
         ("", READER, [1, 3], [0, 1]),
     ],
 )
+@pytest.mark.requirement("gateway:stream:view")
 async def test_a_view_gets_its_own_events_without_a_gap(
     query: str, auth: Auth | None, seqs: list[int], prev_seqs: list[int]
 ) -> None:
@@ -402,6 +411,7 @@ async def test_the_owners_view_is_refused_without_the_scope() -> None:
 
 
 # ends -------------------------------------------------------------------------------------
+@pytest.mark.requirement("gateway:stream:until-idle")
 async def test_until_idle_ends_with_the_turn_and_says_all_before() -> None:
     async with surface() as s, peers(s.app) as connect:
         conversation_id = await s.world.conversation()
@@ -447,6 +457,7 @@ async def test_until_idle_ends_at_once_where_nothing_runs() -> None:
         ("?until=idle&after=7", {}, 200),
     ],
 )
+@pytest.mark.requirement("gateway:stream:204")
 async def test_only_a_browser_that_comes_back_at_the_end_is_told_to_stop(
     query: str, headers: dict[str, str], status: int
 ) -> None:
@@ -490,6 +501,7 @@ async def test_a_running_turn_keeps_a_reconnecting_browser_reading() -> None:
         assert not peer.ended.is_set()
 
 
+@pytest.mark.requirement("gateway:stream:deleted")
 async def test_deletion_ends_an_open_stream_with_a_word_without_a_number() -> None:
     async with surface() as s, peers(s.app) as connect:
         conversation_id = await s.world.conversation()
@@ -525,6 +537,7 @@ async def test_a_queued_turn_is_told_to_live_readers_without_a_number() -> None:
         assert peer.decoder.last_event_id == "0"
 
 
+@pytest.mark.requirement("gateway:stream:stopping")
 async def test_stopping_ends_every_stream_with_its_cursor_intact() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -570,6 +583,7 @@ async def test_a_stream_that_opens_while_the_gateway_stops_ends_as_well(
         assert s.app.surface.hub.stream_count == 0
 
 
+@pytest.mark.requirement("gateway:stream:freed")
 async def test_a_closed_connection_is_freed_at_once() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -624,6 +638,7 @@ async def test_one_stream_carries_several_conversations_each_with_its_cursor() -
         ]
 
 
+@pytest.mark.requirement("gateway:many:resume")
 async def test_the_list_of_cursors_resumes_every_conversation() -> None:
     async with surface() as s, peers(s.app) as connect:
         await two(s)
@@ -641,6 +656,7 @@ async def test_the_list_of_cursors_resumes_every_conversation() -> None:
         assert back.text == "a3b2"
 
 
+@pytest.mark.requirement("gateway:many:deleted")
 async def test_a_deleted_conversation_leaves_the_others_on_the_stream() -> None:
     async with surface() as s, peers(s.app) as connect:
         await two(s)
@@ -727,6 +743,7 @@ async def test_a_long_poll_waits_for_the_first_event() -> None:
         assert s.app.surface.limits.stream_count("local") == 0
 
 
+@pytest.mark.requirement("gateway:poll:given-up")
 async def test_a_long_poll_is_given_up_when_its_peer_leaves_or_the_gateway_stops() -> None:
     async with surface() as s, peers(s.app) as connect:
         conversation_id = await s.world.conversation()

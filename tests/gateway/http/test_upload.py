@@ -60,6 +60,7 @@ async def test_a_batch_is_committed_and_acknowledged() -> None:
         assert turn["message"]["content"][0]["markdown"] == "Hi"
 
 
+@pytest.mark.requirement("gateway:producer:while-uploading")
 async def test_acknowledgements_come_while_the_upload_goes_on() -> None:
     async with surface() as s, peers(s.app) as connect:
         turn_id, url = await external_turn(s)
@@ -125,6 +126,7 @@ async def test_an_upload_that_was_cut_off_goes_on_where_it_was() -> None:
         (b"x" * 1_048_577, NDJSON, 413, "limit_exceeded"),
     ],
 )
+@pytest.mark.requirement("gateway:producer:refusal-status")
 async def test_an_upload_whose_first_line_is_refused_gets_a_status(
     content: bytes, headers: dict[str, str], status: int, code: str
 ) -> None:
@@ -136,6 +138,7 @@ async def test_an_upload_whose_first_line_is_refused_gets_a_status(
         assert (response.status_code, json_of(response)["error"]["code"]) == (status, code)
 
 
+@pytest.mark.requirement("gateway:producer:refusal-line")
 async def test_a_refusal_that_comes_later_is_the_last_line() -> None:
     async with surface() as s:
         turn_id, url = await external_turn(s)
@@ -173,6 +176,7 @@ async def test_keys_of_events_are_converted_where_that_is_asked_for() -> None:
         assert turn["message"]["content"][0]["input"] == {"a_b": 1}
 
 
+@pytest.mark.requirement("gateway:producer:not-read")
 async def test_a_producer_that_reads_no_acknowledgements_is_read_to_its_end() -> None:
     """As clients do that send everything first; else both sides would wait for ever."""
     async with surface() as s, peers(s.app) as connect:

@@ -118,6 +118,11 @@ WAITING: list[tuple[str, str, list[tuple[list[str], str | None]]]] = [
         [([], None), (["• one"], None), ([], None), (["• two", "", "Text"], None)],
     ),
     (
+        "a bracket inside of emphasis may still become a link around its end",
+        "so **very [bold** it is ^",
+        [([], "so"), ([], "so"), (["so very [bold it is"], None)],
+    ),
+    (
         "items that come together keep the blank lines of their source",
         "- a\n- b\n\n- c\n\n- d\n^2. e\n3. f\n4. g\n^",
         [
@@ -184,6 +189,13 @@ def test_a_paragraph_beyond_the_live_bound_waits_for_its_end() -> None:
     assert begun[1] is not None
     assert beyond == ([], None)
     assert [*begun[0], *end[0]] == [("word " * 8).rstrip()] * 409 + ["word word word word"]
+
+
+def test_a_fence_below_a_long_item_streams_as_its_whole() -> None:
+    item = "- a\n" + "\n  more of the item\n" * 300
+    source = f"{item}\n```\n" + "x = 1\n" * 200 + "```\nafter"
+
+    assert_streams_as_whole(source, TerminalLook(columns=40), list(range(0, len(source), 101)))
 
 
 @pytest.mark.parametrize(

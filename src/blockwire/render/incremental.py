@@ -106,7 +106,7 @@ class MarkdownStream:
         self._tail: list[str] = []  # complete lines that are not final yet
         self._tail_chars = 0
         self._parsed_chars = 0  # of the tail, when it was parsed last
-        self._open: Node | None = None  # the one block that is the tail, if all of it is parsed
+        self._open: Node | None = None  # the block with which the tail begins
         self._list: _OpenList | None = None
         self._fence: _OpenFence | None = None
         self._fence_is_empty = True
@@ -170,6 +170,10 @@ class MarkdownStream:
     def _is_due(self, line: str) -> bool:
         """A long open block is not parsed again for each of its lines: the work stays linear."""
         may_end_block = not line.strip() or _FENCE.match(line) is not None
+        kind = self._open.type if self._open is not None else ""
+        if kind == "table" or (may_end_block and kind == "paragraph"):
+            # It ends there for sure; and of a table nothing is shown before that.
+            return may_end_block
         if may_end_block and self._tail_chars <= TAIL_PARSED_CHARS_MAX:
             return True
         return (self._tail_chars - self._parsed_chars) * TAIL_GROWTH_SHARE > self._tail_chars

@@ -135,6 +135,7 @@ def test_the_ambiguous_setting_moves_breaks_but_takes_no_word_apart() -> None:
 @given(lines(), st.integers(1, 12), AMBIGUOUS, MODES)
 @example("a「「你", 5, 1, "word")
 @example(" " * 9 + "你", 3, 1, "word")
+@example("你 ", 1, 1, "word")
 @pytest.mark.requirement("text:rows:whole")
 def test_rows_lose_nothing_are_not_too_wide_and_cut_no_cluster(
     line: str, width_cells: int, ambiguous_width: AmbiguousWidth, mode: WrapMode
@@ -146,7 +147,7 @@ def test_rows_lose_nothing_are_not_too_wide_and_cut_no_cluster(
     for parts in row_clusters:
         shown = "".join(parts).rstrip(" ") if mode == "word" else "".join(parts)
         fits = width(shown, ambiguous_width=ambiguous_width) <= width_cells
-        visible = [part for part in parts if width(part, ambiguous_width=ambiguous_width) > 0]
+        visible = [part for part in clusters(shown) if width(part, ambiguous_width=ambiguous_width)]
         assert fits or len(visible) == 1
     if line:
         assert all(rows)

@@ -15,6 +15,7 @@ from blockwire.content.codec import (
     event_type,
 )
 from blockwire.content.convert import convert_record, source_member, tool_source, tool_value
+from blockwire.content.diagnostics import redact_event
 from blockwire.content.events import (
     ENVELOPE_MEMBERS,
     BlockCompleted,
@@ -146,6 +147,7 @@ __all__ = [
     "make_snapshot",
     "merge_deltas",
     "merge_entries",
+    "redact_event",
     "settle_blocks",
     "source_member",
     "tool_source",

@@ -7,7 +7,7 @@ next event and knows what time it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, cast
 
 import msgspec
@@ -16,10 +16,7 @@ from msgspec import Struct
 from blockwire.content import (
     DELTA_FIELDS,
     Block,
-    BlockCompleted,
     BlockDelta,
-    BlockStarted,
-    BlockUpdated,
     BlockWriter,
     ConversationSnapshot,
     IdKind,
@@ -33,10 +30,11 @@ from blockwire.content import (
     encode_event,
     end_turn,
     event_members,
+    redact_event,
     settle_blocks,
 )
 from blockwire.errors import BlockwireError
-from blockwire.jsontext import Json, check_json_value
+from blockwire.jsontext import check_json_value
 
 __all__ = ["TurnKeeper", "TurnLimits", "cancelled_events"]
 
@@ -175,7 +173,7 @@ class TurnKeeper:
             case UnknownEvent(type=name) if name in GATEWAY_EVENTS:
                 raise _RefusedError("an event that only the gateway sends")
             case _:
-                event = _redacted(event, self._redact)
+                event = redact_event(event, self._redact)
                 self._write(event, len(encode_event(event)))
 
     def _write(self, event: StreamEvent, size_bytes: int) -> None:
@@ -278,40 +276,3 @@ def _is_code(code: object) -> bool:
 
 def _text_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
-
-
-def _redacted(event: StreamEvent, redact: Callable[[str], str]) -> StreamEvent:
-    """Return ``event`` with its diagnostics redacted: error and notice texts, errors of tools."""
-    match event:
-        case BlockStarted(block=block):
-            return msgspec.structs.replace(event, block=_redacted_block(block, redact))
-        case BlockCompleted(block=block) if block is not None:
-            return msgspec.structs.replace(event, block=_redacted_block(block, redact))
-        case BlockUpdated(set=changes) if not changes.keys().isdisjoint({"error", "error_json"}):
-            return msgspec.structs.replace(event, set=_redacted_tool(changes, redact))
-    return event
-
-
-def _redacted_block(block: Block, redact: Callable[[str], str]) -> Block:
-    if block["type"] in EXPLAINING_TYPES:
-        return {**block, "message": redact(cast("str", block["message"]))}
-    if block["type"] == "tool":
-        return _redacted_tool(block, redact)
-    return block
-
-
-def _redacted_tool(members: Mapping[str, Json], redact: Callable[[str], str]) -> dict[str, Json]:
-    return {
-        name: _redacted_value(value, redact) if name in {"error", "error_json"} else value
-        for name, value in members.items()
-    }
-
-
-def _redacted_value(value: Json, redact: Callable[[str], str]) -> Json:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_redacted_value(item, redact) for item in value]
-    if isinstance(value, dict):
-        return {name: _redacted_value(item, redact) for name, item in value.items()}
-    return value

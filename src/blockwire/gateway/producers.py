@@ -10,17 +10,13 @@ connection hangs does not shut out the one that replaces it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from typing import Final, NamedTuple, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Final, NamedTuple
 
 import msgspec
 
 from blockwire.content import (
-    Block,
-    BlockCompleted,
     BlockDelta,
-    BlockStarted,
-    BlockUpdated,
     ConversationSnapshot,
     MessageCreated,
     StreamEvent,
@@ -29,6 +25,7 @@ from blockwire.content import (
     UnknownEvent,
     convert_record,
     decode_event,
+    redact_event,
 )
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.conversation import Conversation, LiveTurn
@@ -244,7 +241,7 @@ class Upload:
             batch.add_end(event, self._ids.new_id("block"))
             return
         _check_allowed(event)
-        batch.add(_redacted(event, self._redact))
+        batch.add(redact_event(event, self._redact))
 
 
 def _take_producer_seq(value: Json) -> int | None:
@@ -263,41 +260,3 @@ def _check_allowed(event: StreamEvent) -> None:
     is_told_by_gateway = isinstance(event, UnknownEvent) and event.type in _GATEWAY_EVENTS
     if is_told_by_gateway or isinstance(event, MessageCreated | ConversationSnapshot):
         raise RemoteProtocolError("event_not_allowed", "only the gateway says so", pointer="/type")
-
-
-def _redacted(event: StreamEvent, redact: Callable[[str], str]) -> StreamEvent:
-    """Return ``event`` with its diagnostics redacted: errors, notices, errors of tools."""
-    match event:
-        case BlockStarted(block=block):
-            return msgspec.structs.replace(event, block=_redacted_block(block, redact))
-        case BlockCompleted(block=block) if block is not None:
-            return msgspec.structs.replace(event, block=_redacted_block(block, redact))
-        case BlockUpdated(set=changes) if "error" in changes or "error_json" in changes:
-            return msgspec.structs.replace(event, set=_redacted_tool(changes, redact))
-        case _:
-            return event
-
-
-def _redacted_block(block: Block, redact: Callable[[str], str]) -> Block:
-    if block["type"] in {"error", "notice"}:
-        return {**block, "message": redact(cast("str", block["message"]))}
-    if block["type"] == "tool":
-        return _redacted_tool(block, redact)
-    return block
-
-
-def _redacted_tool(members: Mapping[str, Json], redact: Callable[[str], str]) -> dict[str, Json]:
-    return {
-        name: _redacted_value(value, redact) if name in {"error", "error_json"} else value
-        for name, value in members.items()
-    }
-
-
-def _redacted_value(value: Json, redact: Callable[[str], str]) -> Json:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_redacted_value(item, redact) for item in value]
-    if isinstance(value, dict):
-        return {name: _redacted_value(item, redact) for name, item in value.items()}
-    return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -20,7 +20,7 @@ from blockwire.client import AsyncClient
 from blockwire.errors import LocalProtocolError
 from blockwire.stores import read_owner
 
-__all__ = ["open_client"]
+__all__ = ["find_conversation", "open_client"]
 
 _LOOPBACK: Final = "127.0.0.1"
 OWNER_WAIT_S: Final = 5.0
@@ -44,6 +44,23 @@ async def open_client(config: Config) -> AsyncIterator[AsyncClient]:
     token = secrets.token_urlsafe(32)
     async with _own_gateway(config, token) as own, AsyncClient(own, token=token) as client:
         yield client
+
+
+async def find_conversation(client: AsyncClient, conversation_id: str | None) -> str:
+    """Return the id that somebody named, else that of the newest conversation.
+
+    Raises:
+        LocalProtocolError: ``no_conversation`` when there is none yet.
+        ClientError: The gateway cannot be asked.
+    """
+    if conversation_id is not None:
+        return conversation_id
+    async with aclosing(client.list_conversations()) as conversations:
+        async for conversation in conversations:
+            return conversation.id
+    raise LocalProtocolError(
+        "no_conversation", "there is no conversation yet; start one with: blockwire ask 'hello'"
+    )
 
 
 def _store_path(config: Config) -> Path | None:

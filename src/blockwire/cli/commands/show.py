@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import click
 
-from blockwire.cli.gateways import open_client
+from blockwire.cli.gateways import find_conversation, open_client
 from blockwire.cli.options import READER_OPTIONS, SCREEN_OPTIONS, options, take_config
 from blockwire.cli.output import screen_of, write
 from blockwire.cli.screens import TurnPrinter
@@ -18,21 +18,22 @@ from blockwire.jsontext import encode_json
 
 
 @click.command()
-@click.argument("conversation")
+@click.argument("conversation", required=False)
 @click.option("--turn", metavar="ID", help="Only this turn: its question and its answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print messages as JSON, one a line.")
 @options(*READER_OPTIONS, *SCREEN_OPTIONS)
-def command(conversation: str, **arguments: Any) -> None:
-    """Print CONVERSATION as it stands now."""
+def command(conversation: str | None, **arguments: Any) -> None:
+    """Print CONVERSATION, or the newest one, as it stands now."""
     config = take_config(arguments)
     anyio.run(_show, config, conversation, arguments)
 
 
-async def _show(config: Config, conversation_id: str, arguments: dict[str, Any]) -> None:
+async def _show(config: Config, named: str | None, arguments: dict[str, Any]) -> None:
     screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
     printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"], names_speakers=True)
     wanted = arguments["turn"]
     async with open_client(config) as client:
+        conversation_id = await find_conversation(client, named)
         if wanted is not None:
             await client.read_turn(conversation_id, wanted)
         async with aclosing(client.list_messages(conversation_id)) as messages:

@@ -1,6 +1,5 @@
 """What several modules of these tests need."""
 
-import asyncio
 import os
 import re
 import signal
@@ -13,9 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
-
-from blockwire.stores import SqliteStore
 from tests.suites import PROJECT
 
 
@@ -52,14 +48,3 @@ def run_script(script: str, *arguments: object) -> subprocess.CompletedProcess[s
 
 def assert_killed(ended: subprocess.CompletedProcess[str]) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
-
-
-async def joined(store: SqliteStore) -> None:
-    """Return when no rows of the log wait to be joined."""
-    with anyio.fail_after(5):
-        while True:
-            writer = store._writer
-            assert writer is not None
-            if not await writer.perform(lambda ledger: bool(ledger.due)):
-                return
-            await asyncio.sleep(0)

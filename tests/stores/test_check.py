@@ -8,7 +8,7 @@ import pytest
 from blockwire.stores import SqliteStore, check_store
 from blockwire.testing.store_contract import tell_turn
 from blockwire.testing.store_script import Script, make_turn, new_conversation
-from tests.stores.support import change, joined
+from tests.stores.support import change
 
 pytestmark = pytest.mark.anyio
 
@@ -48,10 +48,11 @@ async def write_one(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.create_conversation(new_conversation())
         await tell_turn(store, Script(), "a", "b", "c")
-        await joined(store)
+        await store.join_rows()
 
 
 @pytest.mark.parametrize(("statement", "codes"), DAMAGES, ids=lambda value: str(value)[:40])
+@pytest.mark.requirement("store:check:finds")
 async def test_damage_is_found(tmp_path: Path, statement: str, codes: set[str]) -> None:
     path = tmp_path / "store.sqlite3"
     await write_one(path)

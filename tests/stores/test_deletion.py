@@ -8,7 +8,6 @@ from blockwire.content import MessageCreated
 from blockwire.stores import SqliteStore
 from blockwire.testing.store_contract import numbers_of, plain_append, read_all, tell_turn
 from blockwire.testing.store_script import Script, make_question, new_conversation
-from tests.stores.support import joined
 
 pytestmark = pytest.mark.anyio
 
@@ -19,6 +18,7 @@ def files_with(folder: Path, text: str) -> list[str]:
     return [path.name for path in folder.iterdir() if text.encode() in path.read_bytes()]
 
 
+@pytest.mark.requirement("store:delete:gone")
 async def test_nothing_of_a_deleted_conversation_is_left_in_any_file(tmp_path: Path) -> None:
     async with SqliteStore(tmp_path / "store.sqlite3") as store:
         for name in ("conv_1", "conv_2"):
@@ -30,7 +30,7 @@ async def test_nothing_of_a_deleted_conversation_is_left_in_any_file(tmp_path: P
         await store.append(script.tell(MessageCreated(message=make_question("msg_1", long_text))))
         await tell_turn(store, script, *[f"{SECRET} {index}" for index in range(200)])
         # Deletes rows on its way; their text must not stay behind in free pages either.
-        await joined(store)
+        await store.join_rows()
         await store.append(plain_append("kept", "conv_2"))
         assert files_with(tmp_path, SECRET)
 

@@ -16,7 +16,8 @@ import pytest
 
 from blockwire.errors import StoreError
 from blockwire.stores import SqliteStore, check_store
-from blockwire.stores.sqlite import schema
+from blockwire.stores.sqlite import checkpoint
+from blockwire.stores.sqlite.joining import LOOSE_ROWS_MAX
 from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.testing.store_contract import numbers_of, plain_append, read_all, refuses
 from blockwire.testing.store_script import Script, make_turn, new_conversation
@@ -51,6 +52,7 @@ async def set_page_limit(store: SqliteStore, more_pages: int) -> None:
     await writer.perform(limit)
 
 
+@pytest.mark.requirement("store:failure:full")
 async def test_a_full_disk_refuses_what_is_too_large_and_nothing_else(store: SqliteStore) -> None:
     await store.append(plain_append("before"))
     await set_page_limit(store, 20)
@@ -229,6 +231,7 @@ def damage(path: Path, text: bytes, length: int) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.requirement("store:check:isolated")
 async def test_a_hole_in_the_log_is_loud_and_stays_in_its_place(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     await write_two(path)
@@ -341,6 +344,52 @@ async def test_a_fault_in_our_own_code_fails_one_request_and_not_the_thread(
     assert "a secret" not in caplog.text
 
 
+def fail_as_the_disk(*_arguments: object, **_options: object) -> None:
+    raise sqlite3.OperationalError("disk I/O error")
+
+
+async def test_joining_that_fails_is_put_off_and_appends_go_on(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("blockwire.stores.sqlite.ledger.join_rows", fail_as_the_disk)
+        for index in range(LOOSE_ROWS_MAX + 1):
+            await store.append(plain_append(str(index)))
+        with anyio.fail_after(5):
+            # Joining waits for a moment in which nothing is queued.
+            while "OperationalError" not in caplog.text:
+                await store.ping()
+
+    await store.append(plain_append("last"))
+    await store.join_rows()
+
+    with opened(store.path) as connection:
+        assert connection.execute("SELECT count(*) FROM log").fetchone() == (1,)
+    assert len(await read_all(store)) == LOOSE_ROWS_MAX + 2
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_a_store_without_a_checkpointer_leaves_it_to_the_writer(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    is_late: bool,
+) -> None:
+    monkeypatch.setattr(checkpoint, "_COMMITTED_BYTES", 1)
+    name = "_checkpoint_once" if is_late else "connect_checkpointer"
+    module = "checkpoint" if is_late else "store"
+    monkeypatch.setattr(f"blockwire.stores.sqlite.{module}.{name}", fail_as_the_disk)
+    path = tmp_path / "store.sqlite3"
+
+    async with SqliteStore(path) as store:
+        await store.create_conversation(new_conversation())
+        with anyio.fail_after(5):
+            while "OperationalError" not in caplog.text:
+                await store.append(plain_append())
+
+    assert check_store(path) == []
+
+
 async def test_an_open_that_is_cancelled_lets_go_of_the_store(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     store = SqliteStore(path)
@@ -388,15 +437,10 @@ async def test_a_connection_that_fails_to_open_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "store.sqlite3"
-
-    def fail(*_arguments: object, **_options: object) -> None:
-        raise sqlite3.OperationalError("disk I/O error")
-
     with monkeypatch.context() as patch:
-        patch.setattr("blockwire.stores.sqlite.store.migrate", fail)
+        patch.setattr("blockwire.stores.sqlite.store.migrate", fail_as_the_disk)
         with pytest.raises(StoreError):
             await SqliteStore(path).open()
 
     async with SqliteStore(path) as store:
         await store.ping()
-    assert schema.SCHEMA_VERSION == 1

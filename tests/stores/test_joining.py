@@ -11,7 +11,7 @@ from blockwire.stores import SqliteStore, check_store
 from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX
 from blockwire.testing.store_contract import numbers_of, plain_append, read_all
 from blockwire.testing.store_script import Script, new_conversation
-from tests.stores.support import change, joined, opened
+from tests.stores.support import change, opened
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +48,7 @@ async def test_a_long_run_of_rows_is_joined_into_segments(store: SqliteStore) ->
     for index in range(500):
         await store.append(plain_append(str(index)))
 
-    await joined(store)
+    await store.join_rows()
 
     spans = row_spans(store)
     assert len(spans) <= 3 + LOOSE_ROWS_MAX
@@ -57,6 +57,7 @@ async def test_a_long_run_of_rows_is_joined_into_segments(store: SqliteStore) ->
     assert [first for first, _ in spans[1:]] == [last + 1 for _, last in spans[:-1]]
 
 
+@pytest.mark.requirement("store:log:segments")
 async def test_every_cursor_reads_the_same_before_and_after(store: SqliteStore) -> None:
     script = await write_mixed(store, LOOSE_ROWS_MAX - 10)
     before = {view: await read_all(store, view) for view in VIEWS}
@@ -65,7 +66,7 @@ async def test_every_cursor_reads_the_same_before_and_after(store: SqliteStore) 
 
     for index in range(20):
         await store.append(script.write(f"more {index}"))
-    await joined(store)
+    await store.join_rows()
 
     assert len(row_spans(store)) < rows_before
     for view in VIEWS:
@@ -81,7 +82,7 @@ async def test_the_end_of_a_turn_joins_what_is_there(store: SqliteStore) -> None
     script = await write_mixed(store, LOOSE_ROWS_AT_END + 5)
 
     await store.append(script.end_turn())
-    await joined(store)
+    await store.join_rows()
 
     assert len(row_spans(store)) <= 2
     assert await store.check() == []
@@ -90,7 +91,7 @@ async def test_the_end_of_a_turn_joins_what_is_there(store: SqliteStore) -> None
 async def test_numbers_go_on_after_joining_and_after_a_restart(store: SqliteStore) -> None:
     for index in range(LOOSE_ROWS_MAX + 1):
         await store.append(plain_append(str(index)))
-    await joined(store)
+    await store.join_rows()
 
     await store.append(plain_append())
     await store.aclose()
@@ -109,7 +110,7 @@ async def test_what_was_due_at_the_end_of_a_process_is_joined_by_the_next(
     change(store.path, "INSERT INTO segments VALUES (1, 0, 1)")
 
     await store.open()
-    await joined(store)
+    await store.join_rows()
 
     assert row_spans(store) == [(1, 40)]
     await store.aclose()
@@ -136,7 +137,7 @@ async def test_more_rows_than_one_step_takes_are_joined_in_several(store: Sqlite
     await store.open()
 
     await store.append(plain_append("last"))
-    await joined(store)
+    await store.join_rows()
 
     assert [last for _, last in row_spans(store)] == [200, 400, 600, 800, 1000, 1200, 1301]
     assert await store.check() == []
@@ -150,7 +151,7 @@ async def test_a_conversation_that_is_gone_is_not_joined(store: SqliteStore) -> 
         await store.append(plain_append(str(index)))
 
     await store.delete_conversation("conv_1")
-    await joined(store)
+    await store.join_rows()
 
     assert row_spans(store) == []
     writer = store._writer

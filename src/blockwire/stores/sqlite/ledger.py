@@ -334,6 +334,14 @@ class Ledger:
         self._save_segments(head)
         return joined.is_all
 
+    def join_due(self) -> None:
+        """Join everything that is due, which may take long."""
+        self.flush()
+        while self.due:
+            conversation_id = next(iter(self.due))
+            if self.join(conversation_id):
+                del self.due[conversation_id]
+
 
 def _extend_log_rows(rows: list[_LogRow], head: _Head, entries: list[Entry]) -> None:
     """Append the rows that hold ``entries``, the newest of the log, bounded in size."""

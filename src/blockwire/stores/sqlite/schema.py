@@ -23,6 +23,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Synchronous",
     "check_version",
+    "connect_checkpointer",
     "connect_reader",
     "connect_writer",
     "migrate",
@@ -44,8 +45,9 @@ _BUSY_TIMEOUT_S: Final = 5.0
 # Statements kept compiled, per connection; queries.sql has fewer.
 _CACHED_STATEMENTS: Final = 256
 
-# Pages in the WAL after which a commit also checkpoints, and what remains of the file afterwards.
-_CHECKPOINT_PAGES: Final = 2000
+# Pages in the WAL after which a commit also checkpoints, which the checkpointer (checkpoint.py) keeps
+# small by doing most of it before; and what remains of the file afterwards.
+_CHECKPOINT_PAGES: Final = 16_000
 _JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
 
 # Negative: KiB.
@@ -81,6 +83,17 @@ def connect_writer(path: Path, *, synchronous: Synchronous) -> sqlite3.Connectio
     except BaseException:
         connection.close()
         raise
+    return connection
+
+
+def connect_checkpointer(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection:
+    """Return a connection for checkpoints only, to a store that the writer has open.
+
+    Raises:
+        sqlite3.Error: The file cannot be opened.
+    """
+    connection = _connect(path.as_posix(), uri=False)
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
     return connection
 
 

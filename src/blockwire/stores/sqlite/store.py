@@ -26,12 +26,14 @@ from blockwire.ports import (
 )
 from blockwire.stores.sqlite import reader
 from blockwire.stores.sqlite.check import check_connection
+from blockwire.stores.sqlite.checkpoint import Checkpointer
 from blockwire.stores.sqlite.errors import map_errors
 from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.stores.sqlite.lock import StoreLock
 from blockwire.stores.sqlite.schema import (
     Synchronous,
     check_version,
+    connect_checkpointer,
     connect_reader,
     connect_writer,
     migrate,
@@ -62,6 +64,7 @@ class SqliteStore:
         self._synchronous = synchronous
         self._faults = faults
         self._lock: StoreLock | None = None
+        self._checkpointer: Checkpointer | None = None
         self._writer: Writer | None = None
         self._readers: reader.ReaderPool | None = None
 
@@ -86,7 +89,9 @@ class SqliteStore:
         """
         if self._writer is not None:
             raise StoreError("store_locked", "this store is open already")
-        writer = self._writer = Writer(self._connect, self._release, faults=self._faults)
+        writer = self._writer = Writer(
+            self._connect, self._note_commit, self._release, faults=self._faults
+        )
         try:
             await writer.start()
         except BaseException:
@@ -101,14 +106,24 @@ class SqliteStore:
         try:
             connection = connect_writer(self.path, synchronous=self._synchronous)
             migrate(connection, faults=self._faults)
+            self._checkpointer = Checkpointer(
+                lambda: connect_checkpointer(self.path, synchronous=self._synchronous)
+            )
         except BaseException:
             if connection is not None:
                 connection.close()
             raise
         return connection
 
+    def _note_commit(self, size_bytes: int) -> None:
+        if self._checkpointer is not None:
+            self._checkpointer.note_commit(size_bytes)
+
     def _release(self) -> None:
         """Runs in the writer's thread when its connection is closed."""
+        checkpointer, self._checkpointer = self._checkpointer, None
+        if checkpointer is not None:
+            checkpointer.stop()
         lock, self._lock = self._lock, None
         if lock is not None:
             lock.release()
@@ -141,6 +156,10 @@ class SqliteStore:
     async def ping(self) -> None:
         """Commit a small change of no meaning."""
         await self._open_writer().perform(Ledger.ping)
+
+    async def join_rows(self) -> None:
+        """Join now the rows of the log that would be joined in the next quiet moment."""
+        await self._open_writer().perform(Ledger.join_due)
 
     # conversations ------------------------------------------------------------------------
     async def create_conversation(self, row: ConversationRow) -> None:

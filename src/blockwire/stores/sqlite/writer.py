@@ -75,6 +75,7 @@ class Writer:
 
     Args:
         connect: Opens the store; called in the thread, which closes the connection at the end.
+        note_commit: Told the size of every group that was committed, in the thread.
         release: Lets go of what ``connect`` took; called in the thread after that, in any case.
         faults: Told at every commit.
     """
@@ -82,11 +83,13 @@ class Writer:
     def __init__(
         self,
         connect: Callable[[], sqlite3.Connection],
+        note_commit: Callable[[int], None],
         release: Callable[[], None],
         *,
         faults: Faults | None = None,
     ) -> None:
         self._connect = connect
+        self._note_commit = note_commit
         self._release = release
         self._faults = faults
         self._inbox: SimpleQueue[list[_Request] | None] = SimpleQueue()
@@ -204,6 +207,7 @@ class Writer:
         while (requests := self._next_group(committer)) is not None:
             if requests:
                 self._tell(self._settle, committer.commit(requests))
+                self._note_commit(sum(request.size_bytes for request in requests))
                 groups_since_join += 1
             if not requests or groups_since_join >= _GROUPS_PER_JOIN:
                 committer.tidy_up()

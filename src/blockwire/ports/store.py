@@ -180,7 +180,8 @@ class FramePage(Struct, frozen=True):
 
     Attributes:
         frames: SSE frames joined, of the events after the cursor that the view gets.
-        last_seq: The reader's cursor after them, withheld events included.
+        last_seq: The reader's cursor after them; it may, and at the end it does, lie behind events
+            that are withheld.
         count: How many events ``frames`` holds.
         at_end: Whether the log held nothing more, up to ``up_to``, at that moment.
     """

@@ -143,7 +143,6 @@ async def test_pauses_grow_and_are_told() -> None:
 
 
 @pytest.mark.requirement("client:stream:silence")
-@pytest.mark.requirement("client:stream:silence")
 async def test_a_silent_stream_is_dropped_and_goes_on_from_its_cursor() -> None:
     timing = FakeTiming()
     rest = [SSE, Send(ready(5) + frames(EVENTS[5:])), Cut()]
@@ -185,6 +184,7 @@ async def test_a_gateway_that_accepts_and_never_answers_is_given_up_after_the_sa
         timing.advance(SILENCE_S)
 
     assert server.cursors == [None, None, "7"]
+    assert timing.pauses == [0.5]
 
 
 async def test_a_long_quiet_tool_run_with_heartbeats_is_kept() -> None:

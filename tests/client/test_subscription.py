@@ -216,7 +216,6 @@ INVALID: Final = encode_sse(b'{"type":7}', id="1")
 FOREIGN: Final = frame({**numbered(started())[0], "conversation_id": "conv_b"})
 
 
-@pytest.mark.requirement("client:stream:resync")
 @pytest.mark.parametrize(
     ("data", "code"),
     [
@@ -247,7 +246,6 @@ def test_what_does_not_fit_is_healed_by_a_snapshot(data: bytes, code: str) -> No
     assert sub.connect().query == {}
 
 
-@pytest.mark.requirement("client:stream:resync")
 @pytest.mark.requirement("client:stream:resync")
 def test_what_never_fits_ends_in_an_error_and_not_in_a_loop() -> None:
     sub = opened(subscription())
@@ -287,7 +285,6 @@ def test_a_snapshot_replaces_all_even_when_its_number_is_lower() -> None:
 
 # connections that fail ----------------------------------------------------------------------
 @pytest.mark.requirement("client:stream:backoff")
-@pytest.mark.requirement("client:stream:backoff")
 def test_pauses_double_up_to_a_bound_and_begin_anew_after_an_event() -> None:
     sub = subscription()
 
@@ -320,7 +317,6 @@ def test_the_stream_says_how_long_to_wait_within_reason(retry: bytes, delay_s: f
     assert reconnect(only(sub.receive_eof(now_s=0))).delay_s == delay_s
 
 
-@pytest.mark.requirement("client:stream:clean-end")
 @pytest.mark.requirement("client:stream:clean-end")
 def test_a_clean_end_is_not_the_end_of_an_answer() -> None:
     sub = opened(subscription())
@@ -376,7 +372,6 @@ def test_what_passes_is_tried_again(status: int) -> None:
     assert effect.delay_s == 0.5
 
 
-@pytest.mark.requirement("client:stream:refusal")
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 406, 409, 410, 414, 451])
 @pytest.mark.requirement("client:stream:refusal")
 def test_any_other_refusal_is_an_error_and_never_a_loop(status: int) -> None:
@@ -454,7 +449,6 @@ def test_an_event_stream_is_one_however_it_is_written(content_type: str) -> None
     assert sub.receive_response(200, headers, b"", now_s=0, now_ms=0) == []
 
 
-@pytest.mark.requirement("client:protocol:mismatch")
 @pytest.mark.parametrize(
     ("version", "side"),
     [("2", "update this client"), ("0", "update the gateway"), ("\u00b2", "update the gateway")],
@@ -645,7 +639,6 @@ def connection(cursor: int) -> bytes:
     return ready(cursor, len(EVENTS)) + heartbeat() + frames(EVENTS[overlap:])
 
 
-@pytest.mark.requirement("client:stream:any-cut")
 @given(
     ends=st.lists(st.integers(0, 2_000), max_size=12),
     sizes=st.lists(st.integers(1, 200), min_size=1, max_size=8),

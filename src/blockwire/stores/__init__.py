@@ -5,6 +5,9 @@ Spec: docs/spec/gateway/persistence.md. Above are gateway and cli; below is ``po
 
 from __future__ import annotations
 
+import sqlite3
+from typing import Final
+
 from blockwire.stores.memory import MemoryStore
 from blockwire.stores.sqlite import (
     SqliteStore,
@@ -16,7 +19,11 @@ from blockwire.stores.sqlite import (
 )
 from blockwire.stores.urls import open_store
 
+SQLITE_VERSION: Final = sqlite3.sqlite_version
+"""Of the library that this Python was linked with."""
+
 __all__ = [
+    "SQLITE_VERSION",
     "MemoryStore",
     "SqliteStore",
     "StoreLock",

@@ -345,6 +345,9 @@ class Ledger:
 
 def _extend_log_rows(rows: list[_LogRow], head: _Head, entries: list[Entry]) -> None:
     """Append the rows that hold ``entries``, the newest of the log, bounded in size."""
+    if len(entries) == 1:
+        rows.append(_log_row(head, entries))
+        return
     start = 0
     size_bytes = 0
     for index, entry in enumerate(entries):

@@ -37,6 +37,8 @@ BAD_KEYS: list[tuple[Json, str]] = [
     # The first in document order, not the first that a walk happens to meet.
     ({"a": {"b": {"X": 1}}, "Y": 2}, "/a/b/X"),
     ({"a": {"b": 1}, "Y": {"Z": 1}}, "/Y"),
+    ({"a": {"X": 1}, "b": {"Y": 2}}, "/a/X"),
+    ([[{"X": 1}], {"Y": 2}], "/0/0/X"),
     ({"a": [], "b": [{}, {"c": 1, "D": 2}], "E": 3}, "/b/1/D"),
     ([[], {"a": {}}, {"": 1}], "/2/"),
 ]

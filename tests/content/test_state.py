@@ -90,6 +90,15 @@ def test_a_state_without_its_finished_messages_goes_on_where_it_was() -> None:
     assert whole.has_message("msg_1")
 
 
+def test_two_next_messages_of_one_state_know_nothing_of_each_other() -> None:
+    trunk = advanced(said())
+
+    left, right = advance(trunk, said("left")), advance(trunk, said("right"))
+
+    assert (left.has_message("left"), left.has_message("right")) == (True, False)
+    assert (right.has_message("left"), right.has_message("right")) == (False, True)
+
+
 def test_states_that_go_different_ways_find_their_own_messages_only() -> None:
     trunk = advanced(said())
 

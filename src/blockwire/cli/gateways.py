@@ -7,79 +7,169 @@ lock file names; one in this process, on loopback and a free port.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Final
-from urllib.parse import unquote
+from typing import Final, TypeVar
 
 import anyio
 
+from blockwire.cli.places import prepare_place, store_path
 from blockwire.cli.settings import Config
-from blockwire.client import AsyncClient
-from blockwire.errors import LocalProtocolError
+from blockwire.cli.signals import ended_by_signals
+from blockwire.client import AsyncClient, ClientError, ConnectionChange, Conversation
+from blockwire.errors import LocalProtocolError, StoreError
 from blockwire.stores import read_owner
 
-__all__ = ["find_conversation", "open_client"]
+__all__ = ["GatewayAtHand", "newest_conversation", "open_client", "open_gateway"]
+
+T = TypeVar("T")
 
 _LOOPBACK: Final = "127.0.0.1"
 OWNER_WAIT_S: Final = 5.0
 """How long a gateway that has just taken the store may take to say where it is."""
+OWNER_POLL_S: Final = 0.1
+"""Between two looks at the lock file."""
+MOVED_AFTER_S: Final = 2.0
+"""A gateway that was found through its store and is lost for so long may have come back on
+another port."""
+_LOST: Final = frozenset({"connection_lost", "gateway_unreachable"})
+
+
+class GatewayAtHand:
+    """A gateway and a client of it, also after it has come back somewhere else.
+
+    Attributes:
+        client: Of the gateway where it is now.
+    """
+
+    def __init__(self, client: AsyncClient, *, path: Path | None, token: str | None) -> None:
+        """Take what was found.
+
+        Args:
+            client: Open.
+            path: Of the store through which it was found; None for one that does not move.
+            token: For clients of the gateway elsewhere.
+        """
+        self.client = client
+        self._path = path
+        self._token = token
+
+    async def read(
+        self,
+        open_stream: Callable[[AsyncClient, float | None], AsyncGenerator[T, None]],
+        on_connection: Callable[[ConnectionChange], None],
+        *,
+        patience_s: float | None = None,
+    ) -> AsyncGenerator[T, None]:
+        """Yield what a stream yields, going on with another one when the gateway has moved.
+
+        Args:
+            open_stream: Opens one at a client, which gives up after so many seconds without an
+                event; called again for each place, to go on where the last one ended.
+            on_connection: Told about outages.
+            patience_s: How long to look for the gateway; None looks for ever.
+
+        Raises:
+            ClientError: What the stream raised.
+        """
+        give_up_s = MOVED_AFTER_S if self._path is not None else patience_s
+        while True:
+            try:
+                async with aclosing(open_stream(self.client, give_up_s)) as items:
+                    async for item in items:
+                        yield item
+            except ClientError as error:
+                if self._path is None or error.code not in _LOST:
+                    raise
+                on_connection(
+                    ConnectionChange(status="waiting", error=error, retry_in_s=MOVED_AFTER_S)
+                )
+                if not await self._find_again(self._path, on_connection, patience_s):
+                    raise
+            else:
+                return
+
+    async def _find_again(
+        self,
+        path: Path,
+        on_connection: Callable[[ConnectionChange], None],
+        patience_s: float | None,
+    ) -> bool:
+        """Wait until somebody owns the store and serves it; return False when nobody did."""
+        with anyio.move_on_after(patience_s):
+            while (owner := read_owner(path)) is None or owner.url is None:
+                on_connection(ConnectionChange(status="waiting", retry_in_s=OWNER_POLL_S))
+                await anyio.sleep(OWNER_POLL_S)
+            await self.client.aclose()
+            self.client = AsyncClient(owner.url, token=self._token)
+            return True
+        return False
 
 
 @asynccontextmanager
-async def open_client(config: Config) -> AsyncIterator[AsyncClient]:
-    """Yield a client of the gateway at hand.
+async def open_gateway(config: Config, *, makes_store: bool = True) -> AsyncIterator[GatewayAtHand]:
+    """Yield the gateway at hand.
+
+    Args:
+        config: Where to look.
+        makes_store: Start one on a store that does not exist yet.
 
     Raises:
         LocalProtocolError: ``gateway_not_serving`` when another process owns the store and serves
-            no address; ``invalid_config``.
-        StoreError: The store does not open.
+            no address; ``invalid_config``, ``invalid_url``, ``invalid_token``.
+        StoreError: The store does not open; ``store_not_found``.
     """
-    url = config["url"] or await _owner_url(config)
-    if url is not None:
-        async with AsyncClient(url, token=config["token"]) as client:
-            yield client
-        return
-    token = secrets.token_urlsafe(32)
-    async with _own_gateway(config, token) as own, AsyncClient(own, token=token) as client:
-        yield client
+    token: str | None = config["token"]
+    async with AsyncExitStack() as stack:
+        url, path = config["url"], None
+        if url is None:
+            path = store_path(config["store"])
+            url = await _owner_url(path)
+        if url is None:
+            if path is not None:
+                prepare_place(path, makes_store=makes_store)
+            own_token = secrets.token_urlsafe(32)
+            try:
+                url = await stack.enter_async_context(_own_gateway(config, own_token))
+            except StoreError as error:
+                # Somebody else was faster, and serves it in a moment.
+                if error.code != "store_locked" or (url := await _owner_url(path)) is None:
+                    raise
+            else:
+                token, path = own_token, None
+        gateway = GatewayAtHand(AsyncClient(url, token=token), path=path, token=token)
+        try:
+            yield gateway
+        finally:
+            await gateway.client.aclose()
 
 
-async def find_conversation(client: AsyncClient, conversation_id: str | None) -> str:
-    """Return the id that somebody named, else that of the newest conversation.
+@asynccontextmanager
+async def open_client(config: Config, *, makes_store: bool = True) -> AsyncIterator[AsyncClient]:
+    """Yield a client of the gateway at hand; see :func:`open_gateway`."""
+    async with open_gateway(config, makes_store=makes_store) as gateway:
+        yield gateway.client
 
-    Raises:
-        LocalProtocolError: ``no_conversation`` when there is none yet.
-        ClientError: The gateway cannot be asked.
-    """
-    if conversation_id is not None:
-        return conversation_id
+
+async def newest_conversation(client: AsyncClient) -> Conversation | None:
+    """Return the conversation that was begun last."""
     async with aclosing(client.list_conversations()) as conversations:
         async for conversation in conversations:
-            return conversation.id
-    raise LocalProtocolError(
-        "no_conversation", "there is no conversation yet; start one with: blockwire ask 'hello'"
-    )
+            return conversation
+    return None
 
 
-def _store_path(config: Config) -> Path | None:
-    url: str = config["store"]
-    if not url.startswith("sqlite:///"):
-        return None
-    return Path(unquote(url.removeprefix("sqlite:///")))
-
-
-async def _owner_url(config: Config) -> str | None:
+async def _owner_url(path: Path | None) -> str | None:
     """Return where the owner of the store serves it; None when nobody owns it."""
-    path = _store_path(config)
     if path is None:
         return None
+    owner = None
     with anyio.move_on_after(OWNER_WAIT_S):
         while (owner := read_owner(path)) is not None:
             if owner.url is not None:
                 return owner.url
-            await anyio.sleep(0.05)
+            await anyio.sleep(OWNER_POLL_S)
     if owner is None:
         return None
     raise LocalProtocolError(
@@ -106,12 +196,22 @@ async def _own_gateway(config: Config, token: str) -> AsyncIterator[str]:
         listening.set()
 
     async def run() -> None:
-        await serve(gateway.app, _LOOPBACK, 0, on_listening, stop=stop)
+        await serve(
+            gateway.app,
+            _LOOPBACK,
+            0,
+            on_listening,
+            drain_s_max=gateway.http.drain_s_max,
+            idle_s_max=gateway.http.idle_s_max,
+            stop=stop,
+        )
 
     async with started(gateway), anyio.create_task_group() as tasks:
         tasks.start_soon(run)
         await listening.wait()
         try:
-            yield url
+            # The gateway itself goes on until its turns are settled.
+            with ended_by_signals():
+                yield url
         finally:
             stop.set()

@@ -1,27 +1,45 @@
 """The command line: what there is, and how it ends.
 
 Spec: docs/reference/cli.md. Exit status: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C, 141 nobody
-reads the output any more. Commands are imported when they are called.
+reads the output any more, 128 + N ended by signal N. Commands are imported when they are called.
 """
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
 
 import click
 
 from blockwire import __version__
+from blockwire.cli.encoding import repair_streams
 from blockwire.errors import BlockwireError
 
 __all__ = ["cli", "main"]
 
 EXIT_FAILED: Final = 1
+EXIT_SIGNAL: Final = 128
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
+
+# code -> what a person at a command line can do, where the sentence is for programs
+ADVICE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "conversation_not_found": "blockwire list shows what there is",
+        "turn_not_found": "blockwire show CONVERSATION --json names the turns that there are",
+        "unauthorized": "put a token that the gateway knows into BLOCKWIRE_TOKEN",
+        "insufficient_scope": "put one that has it into BLOCKWIRE_TOKEN",
+        "conversation_busy": "wait for it, or stop it: blockwire watch CONVERSATION shows it",
+        "tokens_required": "blockwire serve --help says how (--token-file)",
+    }
+)
 
 # name -> (module, one line of help); read without importing the module
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -48,6 +66,13 @@ class _LazyGroup(click.Group):
         del ctx
         return list(COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            _refuse_command(ctx, args[0])
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name not in COMMANDS:
@@ -62,18 +87,32 @@ class _LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_module, text) in COMMANDS.items()])
 
 
+def _refuse_command(ctx: click.Context, name: str) -> NoReturn:
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}."
+    ctx.fail(f"There is no command {name!r}; {hint}")
+
+
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="blockwire", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Agent conversations: streamed, stored, replayed and shown.
+    r"""Agent conversations: streamed, stored, replayed and shown.
 
-    Start with "blockwire demo", then "blockwire ask 'hello'". Without settings a recorded answer
-    plays; "blockwire serve --help" says how to connect a model or a program of your own.
+    \b
+    First steps:
+      blockwire demo                            three recorded answers
+      blockwire ask "Why is the sky blue?"      an answer, streamed and kept
+      blockwire serve --program ./agent.sh      your own agent behind a gateway
+      blockwire watch                           the same answer in another terminal
+
+    Without settings a recorded answer plays; "blockwire serve --help" says how to connect a model
+    or a program of your own, and "blockwire COMMAND --help" explains each command.
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    repair_streams()
     try:
         result: Any = cli.main(
             args=None if arguments is None else list(arguments),
@@ -93,16 +132,21 @@ def _first_cause(error: BaseException) -> BaseException:
 
 
 def _status_of(error: BaseException) -> int:
+    from blockwire.cli.output import OutputClosedError
+    from blockwire.cli.signals import EndedBySignalError
+
     match error:
         case click.exceptions.Abort() | KeyboardInterrupt():
             return EXIT_INTERRUPTED
         case click.ClickException():
             error.show()
             return error.exit_code
-        case BrokenPipeError():
-            # Whoever read our output has left; there is nobody to tell.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        case OutputClosedError() | BrokenPipeError() | SystemExit():
+            # click exits by itself when help goes to somebody who has left.
+            _drop_output()
             return EXIT_BROKEN_PIPE
+        case EndedBySignalError():
+            return EXIT_SIGNAL + error.number
         case BlockwireError():
             _tell(error)
             return EXIT_FAILED
@@ -110,8 +154,16 @@ def _status_of(error: BaseException) -> int:
             raise error
 
 
+def _drop_output() -> None:
+    """Let what is still buffered go nowhere, or the interpreter complains about it at its end."""
+    # A replaced stream, as in tests, has no file below it.
+    with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
 def _tell(error: BlockwireError) -> None:
     from blockwire.cli.output import note
 
     where = f" (at {error.pointer or '/'})" if error.pointer is not None else ""
-    note(f"blockwire: {error.detail}{where} [{error.code}]")
+    advice = f"; {ADVICE[error.code]}" if error.code in ADVICE else ""
+    note(f"blockwire: {error.detail}{where}{advice} [{error.code}]")

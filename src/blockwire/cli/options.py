@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
+from blockwire.cli.encoding import TEXT
 from blockwire.cli.settings import Config, load_config
 
-__all__ = ["CONFIG_OPTIONS", "READER_OPTIONS", "SCREEN_OPTIONS", "options", "take_config"]
+__all__ = [
+    "COLOR_OPTION",
+    "CONFIG_OPTIONS",
+    "ENGINE_OPTIONS",
+    "READER_OPTIONS",
+    "SCREEN_OPTIONS",
+    "WIDTH_OPTION",
+    "options",
+    "take_config",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
+
+COLUMNS_MAX: Final = 10_000
+"""Wider than any screen."""
 
 CONFIG_OPTIONS: tuple[Decorator, ...] = (
     click.option(
@@ -27,21 +40,37 @@ CONFIG_OPTIONS: tuple[Decorator, ...] = (
 )
 ENGINE_OPTIONS: tuple[Decorator, ...] = (
     click.option(
-        "--engine", metavar="NAME", help="An engine of the file, or openai, anthropic, replay, ..."
+        "--engine",
+        type=TEXT,
+        metavar="NAME",
+        help="An engine of the file, or openai, anthropic, gemini, ollama, replay, external.",
     ),
 )
 READER_OPTIONS: tuple[Decorator, ...] = (
     *CONFIG_OPTIONS,
-    click.option("--url", metavar="URL", help="Gateway to talk to; else the one of the store."),
+    click.option(
+        "--url",
+        type=TEXT,
+        metavar="URL",
+        help="Gateway to talk to, with the token in BLOCKWIRE_TOKEN; else that of the store.",
+    ),
+)
+COLOR_OPTION: Decorator = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colours; auto asks NO_COLOR, FORCE_COLOR and the terminal.",
+)
+WIDTH_OPTION: Decorator = click.option(
+    "--width",
+    type=click.IntRange(min=1, max=COLUMNS_MAX),
+    metavar="COLUMNS",
+    help="Width of rows; else the terminal's.",
 )
 SCREEN_OPTIONS: tuple[Decorator, ...] = (
-    click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        help="Colours; NO_COLOR and FORCE_COLOR are respected.",
-    ),
-    click.option("--width", type=click.IntRange(min=1), metavar="COLUMNS", help="Width of rows."),
+    COLOR_OPTION,
+    WIDTH_OPTION,
     click.option("--reasoning", is_flag=True, help="Show the model's private reasoning too."),
 )
 

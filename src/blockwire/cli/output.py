@@ -1,104 +1,64 @@
-"""What the terminal at hand can show, and how text leaves the program.
+"""How text leaves the program.
 
-Spec: docs/reference/terminal-output.md. ``--color`` beats ``NO_COLOR``, which beats
-``FORCE_COLOR`` and ``CLICOLOR_FORCE``, which beat what standard output is.
+Spec: docs/reference/cli.md.
 """
 
 from __future__ import annotations
 
-import os
+import contextlib
 import sys
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TextIO
 
-from blockwire.render import TerminalLook, clean
+from blockwire.errors import LocalProtocolError
+from blockwire.jsontext import Json, encode_json
+from blockwire.text import label_controls
 
-__all__ = ["ColorFlag", "Screen", "note", "screen_of", "write"]
-
-ColorFlag = Literal["auto", "always", "never"]
-_BLIND_TERMS: Final = frozenset({"", "dumb"})
-COLUMNS_DEFAULT: Final = 80
+__all__ = ["OutputClosedError", "note", "one_line", "write", "write_json"]
 
 
-class Screen(NamedTuple):
-    """Where output goes.
-
-    Attributes:
-        look: Of a terminal; also used for ``--color always`` into a pipe.
-        is_terminal: Whether to draw; else plain text is written.
-    """
-
-    look: TerminalLook
-    is_terminal: bool
-
-
-def _is_forced(env: Mapping[str, str]) -> bool | None:
-    """Return what ``FORCE_COLOR`` and ``CLICOLOR_FORCE`` say, if they say anything."""
-    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
-        value = env.get(name)
-        if value:
-            return value != "0"
-    return None
-
-
-def wants_colour(flag: ColorFlag, env: Mapping[str, str], *, is_tty: bool) -> bool:
-    """Return whether colours are written."""
-    if flag != "auto":
-        return flag == "always"
-    if env.get("NO_COLOR"):
-        return False
-    forced = _is_forced(env)
-    if forced is not None:
-        return forced
-    return is_tty and env.get("TERM", "") not in _BLIND_TERMS
-
-
-def screen_of(
-    stream: TextIO,
-    *,
-    flag: ColorFlag = "auto",
-    width: int | None = None,
-    env: Mapping[str, str] = os.environ,
-) -> Screen:
-    """Return what ``stream`` can show.
-
-    Args:
-        stream: Standard output, usually.
-        flag: ``--color``.
-        width: ``--width``, columns.
-        env: The environment.
-    """
-    is_tty = stream.isatty()
-    colour = wants_colour(flag, env, is_tty=is_tty)
-    can_escape = is_tty and env.get("TERM", "") not in _BLIND_TERMS and flag != "never"
-    look = TerminalLook(
-        columns=max(width or _columns(stream, env), 1),
-        escapes=can_escape or colour,
-        colour=colour,
-        ambiguous_width=2 if env.get("BLOCKWIRE_AMBIGUOUS_WIDTH") == "2" else 1,
-    )
-    return Screen(look, is_terminal=is_tty or colour)
-
-
-def _columns(stream: TextIO, env: Mapping[str, str]) -> int:
-    try:
-        columns = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        columns = 0
-    if columns > 0:
-        return columns
-    text = env.get("COLUMNS", "")
-    return int(text) if text.isdecimal() and int(text) > 0 else COLUMNS_DEFAULT
+class OutputClosedError(Exception):
+    """Nobody reads standard output any more: nothing went wrong, and there is nobody to tell."""
 
 
 def write(text: str) -> None:
-    """Write to standard output at once."""
+    """Write to standard output at once.
+
+    Raises:
+        OutputClosedError: Its reader has left.
+        LocalProtocolError: ``output_failed``.
+    """
     if text:
-        sys.stdout.write(text)
+        _put(text)
+
+
+def write_json(value: Json) -> None:
+    """Write one line of JSON, which is UTF-8 whatever the locale says; raises as :func:`write`."""
+    sys.stdout.flush()
+    _put(encode_json(value) + b"\n")
+
+
+def _put(data: str | bytes) -> None:
+    try:
+        if isinstance(data, str):
+            sys.stdout.write(data)
+        else:
+            sys.stdout.buffer.write(data)
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise OutputClosedError from None
+    except OSError as error:
+        raise LocalProtocolError(
+            "output_failed", f"standard output cannot be written: {error.strerror}"
+        ) from None
+
+
+def one_line(text: str) -> str:
+    """Return text for one line of a terminal: nothing in it can act."""
+    return label_controls(text, breaks="label", tabs="label")
 
 
 def note(text: str) -> None:
     """Say something to the person on standard error; nothing in it can act on a terminal."""
-    sys.stderr.write("".join(f"{clean(line)}\n" for line in text.split("\n")))
-    sys.stderr.flush()
+    # Whoever closed it does not want to hear it, and that ends no work.
+    with contextlib.suppress(OSError):
+        sys.stderr.write("".join(f"{one_line(line)}\n" for line in text.split("\n")))
+        sys.stderr.flush()

@@ -5,12 +5,25 @@ Spec: docs/reference/terminal-output.md.
 
 from __future__ import annotations
 
-from blockwire.cli.output import Screen
+import anyio.to_thread
+
+from blockwire.cli.output import write
+from blockwire.cli.terminals import Screen
 from blockwire.content import ConversationState, Message, TurnState
 from blockwire.jsontext import Json
 from blockwire.render import PlainStream, TranscriptStream, clean, plain_text
 
-__all__ = ["ConversationPrinter", "TurnPrinter", "question_message"]
+__all__ = ["ConversationPrinter", "TurnPrinter", "emit", "question_message"]
+
+
+async def emit(text: str) -> None:
+    """Write to standard output; a reader that pauses (a pager, Ctrl-S) holds up nobody else.
+
+    Raises:
+        OutputClosedError: See :func:`~blockwire.cli.output.write`.
+    """
+    if text:
+        await anyio.to_thread.run_sync(write, text)
 
 
 def question_message(text: str) -> Message:
@@ -73,7 +86,7 @@ class TurnPrinter:
 
     def finish(self) -> str:
         """Return what ends the output of a turn."""
-        return "" if self._drawn is not None else self._plain.finish()
+        return self._plain.finish() if self._drawn is None else self._drawn.finish()
 
 
 class ConversationPrinter:

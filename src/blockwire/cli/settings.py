@@ -6,9 +6,10 @@ beats the default.
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -17,7 +18,17 @@ from msgspec import Struct
 
 from blockwire.errors import LocalProtocolError
 
-__all__ = ["SETTINGS", "Config", "Resolved", "Setting", "SettingName", "load_config"]
+__all__ = [
+    "SETTINGS",
+    "Config",
+    "Resolved",
+    "Setting",
+    "SettingName",
+    "config_path",
+    "data_folder",
+    "load_config",
+    "unknown_variables",
+]
 
 SettingName = Literal[
     "store",
@@ -36,24 +47,40 @@ Origin = Literal["default", "file", "environment", "flag"]
 
 
 class Setting(NamedTuple):
-    """One setting: its type, default (None: worked out) and what it is for."""
+    """One setting.
+
+    Attributes:
+        type: Of its value.
+        default: None is worked out, or nothing.
+        help: What it is for.
+        is_secret: Whether its value is never shown.
+        most: The largest number that it takes; none is below 0.
+    """
 
     type: type[str | int | list[str]]
     default: str | int | tuple[str, ...] | None
     help: str
     is_secret: bool = False
+    most: int = 0
 
+
+PORT_MAX: Final = 65_535
+
+TICK_MS_MAX: Final = 10_000
+"""Beyond this a live answer no longer looks alive."""
 
 SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
     {
         "store": Setting(str, None, "Where conversations live: sqlite:///PATH or memory:"),
         "host": Setting(str, "127.0.0.1", "Address that serve binds to"),
-        "port": Setting(int, 7890, "Port that serve binds to; 0 picks one"),
+        "port": Setting(int, 7890, "Port that serve binds to; 0 picks one", most=PORT_MAX),
         "engine": Setting(str, None, "Engine of turns that name none"),
         "token_file": Setting(str, None, "TOML file with the tokens that may call"),
         "allowed_hosts": Setting(list[str], (), "More names under which a loopback bind is called"),
         "allowed_origins": Setting(list[str], (), "Origins of pages that may call"),
-        "tick_ms": Setting(int, 0, "Live readers of busy conversations wait that long for more"),
+        "tick_ms": Setting(
+            int, 0, "Live readers of busy conversations wait that long for more", most=TICK_MS_MAX
+        ),
         "url": Setting(str, None, "Gateway that ask, watch, list and show talk to"),
         "token": Setting(str, None, "Token that they send", is_secret=True),
         "log_level": Setting(str, "warning", "debug, info, warning or error, to stderr"),
@@ -63,7 +90,14 @@ assert SETTINGS.keys() == set(get_args(SettingName)), "every name has its row"
 
 ENV_PREFIX: Final = "BLOCKWIRE_"
 # Variables of this program that are no settings.
-ENV_OTHERS: Final = frozenset({"BLOCKWIRE_CONFIG", "BLOCKWIRE_CRASH_AT", "BLOCKWIRE_SUITES"})
+ENV_OTHERS: Final = frozenset(
+    {
+        "BLOCKWIRE_AMBIGUOUS_WIDTH",
+        "BLOCKWIRE_CONFIG",
+        "BLOCKWIRE_CRASH_AT",
+        "BLOCKWIRE_SUITES",
+    }
+)
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 
@@ -117,7 +151,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             return tomllib.load(file)
     except FileNotFoundError:
-        raise _refuse(f"there is no configuration file {path}") from None
+        raise _refuse(f"there is no configuration file {path}; check the name") from None
     except OSError as error:
         raise _refuse(f"{path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -127,18 +161,29 @@ def _read_file(path: Path) -> dict[str, Any]:
 def _from_text(name: SettingName, text: str, where: str) -> Any:
     kind = SETTINGS[name].type
     if kind is int:
-        if not text.isdecimal():
-            raise _refuse(f"{where}: expected a number")
-        return int(text)
+        # A number with more digits than any bound would take long to read.
+        if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+            raise _refuse(f"{where}: {_number(name)}")
+        return _bounded(name, int(text), where)
     if kind is str:
         return text
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _number(name: SettingName) -> str:
+    return f"expected a number from 0 to {SETTINGS[name].most}"
+
+
+def _bounded(name: SettingName, value: int, where: str) -> int:
+    if not 0 <= value <= SETTINGS[name].most:
+        raise _refuse(f"{where}: {_number(name)}")
+    return value
+
+
 def _from_file(name: SettingName, value: Any, path: Path) -> Any:
     kind = SETTINGS[name].type
     if kind is int and type(value) is int:
-        return value
+        return _bounded(name, value, f"{path}: {name}")
     if kind is str and isinstance(value, str):
         return value
     if (
@@ -149,6 +194,21 @@ def _from_file(name: SettingName, value: Any, path: Path) -> Any:
         return value
     wanted = {int: "a number", str: "a string"}.get(kind, "an array of strings")
     raise _refuse(f"{path}: {name} is {wanted}")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def unknown_variables(env: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each ``BLOCKWIRE_*`` variable that sets nothing."""
+    known = {ENV_PREFIX + name.upper() for name in SETTINGS} | ENV_OTHERS
+    return [
+        f"{name} sets nothing{_nearest(name, sorted(known))}"
+        for name in sorted(env)
+        if name.startswith(ENV_PREFIX) and name not in known
+    ]
 
 
 def _default(name: SettingName, env: Mapping[str, str]) -> Any:
@@ -178,14 +238,17 @@ def load_config(
     engines = _engine_tables(table.pop("engines", {}), file)
     for key in table:
         if key not in SETTINGS:
+            known = (*SETTINGS, "engines")
             raise _refuse(
-                f"{file}: unknown key {key}; known are {', '.join(SETTINGS)} and [engines.NAME]"
+                f"{file}: there is no setting {key}{_nearest(key, known)}; there are "
+                f"{', '.join(SETTINGS)} and [engines.NAME]"
             )
     settings: dict[SettingName, Resolved] = {}
     for name in SETTINGS:
         settings[name] = _resolve(name, flags, env, table, file)
     if settings["log_level"].value not in LOG_LEVELS:
-        raise _refuse(f"log_level is one of {', '.join(LOG_LEVELS)}")
+        where = settings["log_level"].detail
+        raise _refuse(f"{where}: log_level is one of {', '.join(LOG_LEVELS)}")
     return Config(MappingProxyType(settings), engines, read)
 
 

@@ -10,16 +10,19 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from blockwire.buses import MemoryBus
+from blockwire.cli.engine_tables import engine_configs
+from blockwire.cli.places import prepare_place
+from blockwire.cli.schemas import published_schemas
 from blockwire.cli.settings import Config
 from blockwire.cli.system import SystemClock, UlidFactory, armed_faults
-from blockwire.content import Redactor, StreamEvent, content_schemas
-from blockwire.engines import TurnLimits, engine_request_schema, guard
+from blockwire.content import Redactor, StreamEvent
+from blockwire.engines import TurnLimits, guard
 from blockwire.engines.registry import engine_provider, engine_secrets, make_engine
-from blockwire.engines.settings import ENGINE_KINDS, EngineConfig, check_config
-from blockwire.errors import LocalProtocolError
+from blockwire.engines.settings import EngineConfig
+from blockwire.errors import StoreError
 from blockwire.gateway import (
     Auth,
     EngineProfile,
@@ -33,16 +36,10 @@ from blockwire.gateway import (
     load_token_file,
 )
 from blockwire.gateway.auth import SCOPES
-from blockwire.jsontext import Json
 from blockwire.ports import Engine, EngineRequest
 from blockwire.stores import SqliteStore, open_store
 
-__all__ = ["Gateway", "build_gateway", "engine_configs", "published_schemas", "set_up_logging"]
-
-REPLAY: Final = "replay"
-"""The engine of a machine on which nothing is configured: the recordings of the demo."""
-
-_log: Final = logging.getLogger(__name__)
+__all__ = ["Gateway", "announce", "build_gateway", "set_up_logging", "started"]
 
 
 class Gateway(NamedTuple):
@@ -50,33 +47,9 @@ class Gateway(NamedTuple):
 
     service: GatewayService
     app: GatewayApp
+    http: HttpSettings
     engine_names: tuple[str, ...]
     warnings: tuple[str, ...]
-
-
-def engine_configs(config: Config) -> dict[str, EngineConfig]:
-    """Return every engine that turns may name, checked, the default first.
-
-    Besides the tables of the file there are always ``replay`` and ``external``; and the default
-    may be the name of a kind that works without settings, such as ``openai``.
-
-    Raises:
-        LocalProtocolError: ``invalid_config``.
-    """
-    tables: dict[str, Mapping[str, Any]] = {name: dict(t) for name, t in config.engines.items()}
-    default: str | None = config["engine"]
-    if default is None:
-        default = next(iter(tables), REPLAY)
-    for name in (default, REPLAY, "external"):
-        if name not in tables and name in ENGINE_KINDS and name != "command":
-            tables[name] = {"kind": name}
-    if default not in tables:
-        known = ", ".join(sorted({*tables, *ENGINE_KINDS} - {"command"}))
-        raise LocalProtocolError(
-            "invalid_config", f"there is no engine {default}; known are {known}"
-        )
-    names = [default, *(name for name in tables if name != default)]
-    return {name: check_config(name, tables[name]) for name in names}
 
 
 def _guard_of(
@@ -107,11 +80,6 @@ def _secrets(configs: Mapping[str, EngineConfig]) -> list[str]:
     return [secret for c in configs.values() for secret in engine_secrets(c, os.environ)]
 
 
-def published_schemas() -> dict[str, Json]:
-    """Return the JSON Schemas that the gateway publishes and ``blockwire schema`` prints."""
-    return {**content_schemas(), "engine-request": engine_request_schema()}
-
-
 def build_gateway(
     config: Config, *, host: str | None = None, own_token: str | None = None
 ) -> Gateway:
@@ -140,7 +108,7 @@ def build_gateway(
         if not checked.is_external:
             table = config.engines.get(name, {"kind": checked.kind})
             engines[name] = make_engine(name, table, clock=clock, ids=ids, env=os.environ)
-    store = open_store(_prepared(config["store"]), faults=armed_faults(os.environ))
+    store = open_store(config["store"], faults=armed_faults(os.environ))
     settings = GatewaySettings(engine_default=next(iter(configs)))
     service = GatewayService(
         store=store,
@@ -164,30 +132,38 @@ def build_gateway(
         allowed_hosts=config["allowed_hosts"],
         allowed_origins=config["allowed_origins"],
     )
+    http = HttpSettings(tick_ms=config["tick_ms"])
     app = create_app(
         service,
         settings,
         auth,
         clock=clock,
-        http=HttpSettings(tick_ms=config["tick_ms"]),
+        http=http,
         schemas=published_schemas(),
     )
-    return Gateway(service, app, tuple(configs), tokens.warnings if tokens is not None else ())
-
-
-def _prepared(url: str) -> str:
-    """Make the folder of a SQLite store, so that the first start needs no preparation."""
-    if url.startswith("sqlite:///"):
-        folder = Path(url.removeprefix("sqlite:///")).parent
-        if not folder.exists():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return url
+    warnings = tokens.warnings if tokens is not None else ()
+    return Gateway(service, app, http, tuple(configs), warnings)
 
 
 @asynccontextmanager
 async def started(gateway: Gateway) -> AsyncIterator[None]:
-    """Run the service; on the way out running turns end as interrupted."""
-    await gateway.service.start()
+    """Run the service; on the way out running turns end as interrupted.
+
+    Raises:
+        StoreError: The store does not open; the sentence names its file.
+    """
+    store = gateway.service.store
+    path = store.path if isinstance(store, SqliteStore) else None
+    if path is not None:
+        prepare_place(path)
+    try:
+        await gateway.service.start()
+    except StoreError as error:
+        if path is None or str(path) in error.detail:
+            raise
+        raise StoreError(
+            error.code, f"{path}: {error.detail}", retryable=error.retryable
+        ) from error
     try:
         yield
     finally:

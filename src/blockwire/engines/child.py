@@ -214,7 +214,13 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._is_paused = False
         with anyio.move_on_after(patience_s):
             await self._exited.wait()
-        if self._signal(signal.SIGTERM) and not await self._is_gone(kill_grace_s):
+        try:
+            is_left = self._signal(signal.SIGTERM) and not await self._is_gone(kill_grace_s)
+        except BaseException:
+            # Whoever stops us for good has no patience left; nothing may outlive us.
+            self._signal(signal.SIGKILL)
+            raise
+        if is_left:
             self._signal(signal.SIGKILL)
         with anyio.move_on_after(REAP_S):
             await self._exited.wait()

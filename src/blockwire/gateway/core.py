@@ -110,7 +110,7 @@ class GatewayCore:
                 await self.store.aclose()
             raise
         if interrupted:
-            _log.warning("%d turns were interrupted by the end of an earlier process", interrupted)
+            _log.warning("turns interrupted by the end of an earlier process: %d", interrupted)
         started = anyio.Event()
         self._supervisor = asyncio.get_running_loop().create_task(self._supervise(started))
         await started.wait()

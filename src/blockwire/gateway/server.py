@@ -46,8 +46,11 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         in_use = error.errno == errno.EADDRINUSE
         code = "address_in_use" if in_use else "address_unavailable"
-        detail = f"cannot listen on {host}:{port}: {error.strerror}"
+        hint = "; stop what listens there, or take another port (0 picks a free one)"
+        detail = f"cannot listen on {host}:{port}: {error.strerror}{hint if in_use else ''}"
         raise LocalProtocolError(code, detail) from None
+    except UnicodeError:
+        raise LocalProtocolError("address_unavailable", f"{host!a} is no name of a host") from None
 
 
 class _Server(uvicorn.Server):

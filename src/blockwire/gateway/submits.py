@@ -73,7 +73,11 @@ def choose_engine(
     name = submission.body.engine if submission.body.engine is not None else default
     profile = profiles.get(name)
     if profile is None:
-        raise RemoteProtocolError("engine_not_found", "no such engine", pointer="/engine")
+        raise RemoteProtocolError(
+            "engine_not_found",
+            f"no such engine; there are: {', '.join(sorted(profiles))}",
+            pointer="/engine",
+        )
     return ChosenEngine(name, profile)
 
 

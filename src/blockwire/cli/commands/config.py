@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
+from blockwire.cli.encoding import readable
+from blockwire.cli.engine_tables import engine_configs
 from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
-from blockwire.cli.output import write
-from blockwire.cli.settings import SETTINGS, Config, Resolved, config_path
-from blockwire.cli.wiring import engine_configs
+from blockwire.cli.output import note, one_line, write, write_json
+from blockwire.cli.settings import (
+    SETTINGS,
+    Config,
+    Resolved,
+    config_path,
+    unknown_variables,
+)
 from blockwire.engines.settings import SETTINGS as ENGINE_SETTINGS
 from blockwire.engines.settings import EngineConfig
-from blockwire.jsontext import Json, encode_json
-from blockwire.render import clean
+from blockwire.jsontext import Json
 
 HIDDEN = "(hidden)"
 
@@ -26,12 +33,10 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     A flag beats the environment (BLOCKWIRE_STORE, BLOCKWIRE_PORT, ...), which beats the file
     ($XDG_CONFIG_HOME/blockwire/config.toml, BLOCKWIRE_CONFIG or --config), which beats the default.
     """
-    import os
-
     config = take_config(arguments)
     engines = engine_configs(config)
     if as_json:
-        write(encode_json(_as_json(config, engines)).decode() + "\n")
+        write_json(_as_json(config, engines))
         return
     rows: list[tuple[str, str, str]] = [
         (name, _shown(resolved.value, is_secret=SETTINGS[name].is_secret), _origin(resolved))
@@ -48,9 +53,13 @@ def command(*, as_json: bool, **arguments: Any) -> None:
                 )
     widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
     for name, value, origin in rows:
-        write(f"{clean(name):{widths[0]}}  {clean(value):{min(widths[1], 60)}}  {clean(origin)}\n")
+        write(
+            f"{one_line(name):{widths[0]}}  {one_line(value):{min(widths[1], 60)}}  {one_line(origin)}\n"
+        )
+    for sentence in unknown_variables(os.environ):
+        note(f"warning: {sentence}")
     if config.path is None:
-        write(f"\nNo configuration file; {clean(str(config_path(os.environ)))} would be read.\n")
+        write(f"\nNo configuration file; {one_line(str(config_path(os.environ)))} would be read.\n")
 
 
 def _shown(value: Any, *, is_secret: bool) -> str:
@@ -61,18 +70,24 @@ def _shown(value: Any, *, is_secret: bool) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def _json_value(value: Any, *, is_secret: bool) -> Json:
+    if is_secret and value:
+        return HIDDEN
+    return readable(value) if isinstance(value, str) else value
+
+
 def _origin(resolved: Resolved) -> str:
     return resolved.detail or resolved.origin
 
 
 def _as_json(config: Config, engines: dict[str, EngineConfig]) -> Json:
     return {
-        "file": str(config.path) if config.path is not None else None,
+        "file": readable(str(config.path)) if config.path is not None else None,
         "settings": {
             name: {
-                "value": HIDDEN if SETTINGS[name].is_secret and r.value else r.value,
+                "value": _json_value(r.value, is_secret=SETTINGS[name].is_secret),
                 "origin": r.origin,
-                "detail": r.detail,
+                "detail": readable(r.detail),
             }
             for name, r in config.settings.items()
         },

@@ -8,7 +8,7 @@ import click
 from msgspec import structs
 
 from blockwire.cli.documents import read_pieces
-from blockwire.cli.output import write
+from blockwire.cli.output import write_json
 from blockwire.cli.system import SystemClock, UlidFactory
 from blockwire.content import (
     ConversationState,
@@ -17,9 +17,8 @@ from blockwire.content import (
     TurnEnded,
     TurnStarted,
     advance,
-    encode_event,
+    event_members,
 )
-from blockwire.jsontext import encode_json
 from blockwire.providers import PROVIDER_APIS, ProviderApi, make_decoder
 
 
@@ -39,10 +38,10 @@ def command(api: ProviderApi, file: str, *, message: bool) -> None:
         state = advance(state, event)
         turn_id = turn_id or (event.turn_id if isinstance(event, TurnStarted) else "")
         if not message:
-            write(encode_event(event).decode() + "\n")
+            write_json(event_members(event))
     found = state.find_message(turn_id)
     if message and found is not None:
-        write(encode_json(found).decode() + "\n")
+        write_json(found)
 
 
 def _events(api: ProviderApi, file: str) -> Iterator[StreamEvent]:

@@ -12,9 +12,11 @@ import anyio
 import click
 
 from blockwire.cli.main import EXIT_FAILED
-from blockwire.cli.output import ColorFlag, Screen, screen_of, write
+from blockwire.cli.options import COLOR_OPTION, WIDTH_OPTION, options
+from blockwire.cli.output import write
 from blockwire.cli.screens import TurnPrinter, question_message
 from blockwire.cli.stage import Proxy, Stage
+from blockwire.cli.terminals import ColorFlag, Screen, screen_of
 from blockwire.client import AsyncClient, ClientSettings, Turn
 from blockwire.content import TurnState
 from blockwire.jsontext import equal_json
@@ -52,10 +54,15 @@ SCENES: Final = (
 
 
 @click.command()
-@click.option("--speed", type=click.FloatRange(min=0), default=SPEED_DEFAULT, help="0 is at once.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0),
+    default=SPEED_DEFAULT,
+    show_default=True,
+    help="2 is twice as fast as recorded, 0 at once.",
+)
 @click.option("--plain", is_flag=True, help="Plain text, as into a pipe.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-@click.option("--width", type=click.IntRange(min=1), metavar="COLUMNS", help="Width of rows.")
+@options(COLOR_OPTION, WIDTH_OPTION)
 def command(*, speed: float, plain: bool, color: ColorFlag, width: int | None) -> int:
     """Play three recorded answers through gateway, SQLite and SSE into this terminal.
 

@@ -5,27 +5,26 @@ from __future__ import annotations
 import os
 import platform
 import socket
-import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
-from urllib.parse import unquote
 
 import click
 
 from blockwire import __version__
+from blockwire.cli.engine_tables import engine_configs
 from blockwire.cli.main import EXIT_FAILED
 from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
-from blockwire.cli.output import screen_of, write
-from blockwire.cli.settings import Config
-from blockwire.cli.wiring import build_gateway, engine_configs
+from blockwire.cli.output import one_line, write, write_json
+from blockwire.cli.places import prepare_place, store_path
+from blockwire.cli.settings import Config, unknown_variables
+from blockwire.cli.terminals import screen_of
+from blockwire.cli.wiring import build_gateway
 from blockwire.engines.endpoints import ENDPOINTS, ProviderKind
 from blockwire.errors import BlockwireError
-from blockwire.jsontext import encode_json
-from blockwire.render import clean
-from blockwire.stores import check_store, read_owner
+from blockwire.stores import SQLITE_VERSION, check_store, read_owner
 
 Verdict = Literal["ok", "warning", "problem"]
 
@@ -47,11 +46,13 @@ def command(*, as_json: bool, **arguments: Any) -> int:
     """
     findings = list(_findings(arguments))
     if as_json:
-        write(encode_json([dict(finding._asdict()) for finding in findings]).decode() + "\n")
+        write_json([dict(finding._asdict()) for finding in findings])
     else:
         marks = {"ok": "ok      ", "warning": "warning ", "problem": "PROBLEM "}
         for finding in findings:
-            write(f"{marks[finding.verdict]} {clean(finding.what)}: {clean(finding.detail)}\n")
+            write(
+                f"{marks[finding.verdict]} {one_line(finding.what)}: {one_line(finding.detail)}\n"
+            )
     return EXIT_FAILED if any(f.verdict == "problem" for f in findings) else 0
 
 
@@ -73,15 +74,34 @@ def _findings(arguments: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _sqlite(_config: Config) -> Iterator[Finding]:
-    yield Finding("ok", "sqlite", sqlite3.sqlite_version)
+    yield Finding("ok", "sqlite", SQLITE_VERSION)
+
+
+def _environment(_config: Config) -> Iterator[Finding]:
+    for sentence in unknown_variables(os.environ):
+        yield Finding("warning", "environment", sentence)
 
 
 def _store(config: Config) -> Iterator[Finding]:
-    url = config["store"]
-    if not url.startswith("sqlite:///"):
-        yield Finding("warning", "store", f"{url}: nothing survives the end of the process")
+    path = store_path(config["store"])
+    if path is None:
+        yield Finding("warning", "store", "in memory: nothing survives the end of the process")
         return
-    path = Path(unquote(url.removeprefix("sqlite:///")))
+    if not path.exists():
+        yield from _future_store(path)
+        return
+    prepare_place(path)
+    owner = read_owner(path)
+    if owner is not None:
+        yield Finding("ok", "gateway", f"process {owner.pid} serves {owner.url or 'no address'}")
+    problems = check_store(path)
+    if problems:
+        yield Finding("problem", "store", f"{path}: problems: {len(problems)}; run blockwire check")
+    else:
+        yield Finding("ok", "store", f"{path} is in order")
+
+
+def _future_store(path: Path) -> Iterator[Finding]:
     folder = next(parent for parent in (path.parent, *path.parent.parents) if parent.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -89,17 +109,7 @@ def _store(config: Config) -> Iterator[Finding]:
     except OSError as error:
         yield Finding("problem", "store", f"cannot write in {folder}: {error.strerror}")
         return
-    owner = read_owner(path) if path.exists() else None
-    if owner is not None:
-        yield Finding("ok", "gateway", f"process {owner.pid} serves {owner.url or 'no address'}")
-    if not path.exists():
-        yield Finding("ok", "store", f"{path} will be made at the first start")
-        return
-    problems = check_store(path)
-    if problems:
-        yield Finding("problem", "store", f"{len(problems)} problems; run blockwire check")
-    else:
-        yield Finding("ok", "store", f"{path} is in order")
+    yield Finding("ok", "store", f"{path} will be made at the first start")
 
 
 def _engines(config: Config) -> Iterator[Finding]:
@@ -122,15 +132,23 @@ def _wiring(config: Config) -> Iterator[Finding]:
 
 
 def _port(config: Config) -> Iterator[Finding]:
-    family = socket.AF_INET6 if ":" in config["host"] else socket.AF_INET
+    host, port = config["host"], config["port"]
+    where = f"{host}:{port}"
+    path = store_path(config["store"])
+    owner = read_owner(path) if path is not None else None
+    if owner is not None and owner.url == f"http://{where}":
+        yield Finding("ok", "port", f"{where} is the gateway of this store")
+        return
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((config["host"], config["port"]))
+            probe.bind((host, port))
         except OSError as error:
-            yield Finding("warning", "port", f"{config['host']}:{config['port']}: {error.strerror}")
+            detail = f"{where}: {error.strerror}; give serve another one with --port"
+            yield Finding("warning", "port", detail)
             return
-    yield Finding("ok", "port", f"{config['host']}:{config['port']} is free")
+    yield Finding("ok", "port", f"{where} is free")
 
 
 def _terminal(_config: Config) -> Iterator[Finding]:
@@ -148,6 +166,7 @@ def _terminal(_config: Config) -> Iterator[Finding]:
 
 
 _LOOKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
+    _environment,
     _sqlite,
     _store,
     _engines,

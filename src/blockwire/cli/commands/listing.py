@@ -11,34 +11,49 @@ import click
 
 from blockwire.cli.gateways import open_client
 from blockwire.cli.options import READER_OPTIONS, options, take_config
-from blockwire.cli.output import note, write
+from blockwire.cli.output import note, one_line, write, write_json
 from blockwire.cli.settings import Config
 from blockwire.client import Conversation
-from blockwire.jsontext import encode_json
-from blockwire.render import clean
+from blockwire.errors import StoreError
 
 
 @click.command("list")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="How many at most.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one conversation a line.")
 @options(*READER_OPTIONS)
 def command(limit: int, *, as_json: bool, **arguments: Any) -> None:
-    """List conversations, newest first: id, last change, state, title."""
+    """List conversations, the one begun last first: id, last change, state, title.
+
+    The ids are what "blockwire show", "watch" and "ask --conversation" take.
+    """
     anyio.run(_list, take_config(arguments), limit, as_json)
 
 
 async def _list(config: Config, limit: int, as_json: bool) -> None:  # noqa: FBT001 - from anyio.run
     count = 0
-    async with (
-        open_client(config) as client,
-        aclosing(client.list_conversations()) as conversations,
-    ):
-        async for conversation in conversations:
-            as_line = encode_json(conversation.members).decode() + "\n"
-            write(as_line if as_json else _line(conversation))
-            count += 1
-            if count == limit:
-                break
+    try:
+        async with (
+            open_client(config, makes_store=False) as client,
+            aclosing(client.list_conversations()) as conversations,
+        ):
+            async for conversation in conversations:
+                if as_json:
+                    write_json(dict(conversation.members))
+                else:
+                    write(_line(conversation))
+                count += 1
+                if count == limit:
+                    break
+    except StoreError as error:
+        # Before the first question there is no store, and nothing is wrong with that.
+        if error.code != "store_not_found" or config.settings["store"].origin != "default":
+            raise
     if not count and not as_json:
         note("no conversations yet; start one with: blockwire ask 'hello'")
 
@@ -46,5 +61,5 @@ async def _list(config: Config, limit: int, as_json: bool) -> None:  # noqa: FBT
 def _line(conversation: Conversation) -> str:
     changed = datetime.fromtimestamp(conversation.updated_at / 1000, UTC).astimezone()
     state = "running" if conversation.running_turn_id else ""
-    title = clean(conversation.title or "")
+    title = one_line(conversation.title or "")
     return f"{conversation.id}  {changed:%Y-%m-%d %H:%M}  {state:7}  {title}".rstrip() + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 import click
 
 from blockwire.cli.options import SCREEN_OPTIONS, options
-from blockwire.cli.output import screen_of, write
+from blockwire.cli.output import write
 from blockwire.cli.screens import TurnPrinter
 from blockwire.cli.system import SystemClock, UlidFactory
+from blockwire.cli.terminals import screen_of
 from blockwire.content import (
     ConversationState,
     Redactor,
@@ -48,8 +50,6 @@ def command(recording: str | None, api: ProviderApi | None, speed: float, **argu
         raise LocalProtocolError(
             "recording_not_found", f"no file and no recording {recording}; {', '.join(known)}"
         )
-    import sys
-
     screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
     printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"])
     state = ConversationState()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from blockwire.cli.output import write
-from blockwire.cli.wiring import published_schemas
+from blockwire.cli.encoding import TEXT
+from blockwire.cli.output import write, write_json
+from blockwire.cli.schemas import published_schemas
 from blockwire.errors import LocalProtocolError
-from blockwire.jsontext import encode_json
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=TEXT)
 def command(name: str | None) -> None:
     """Print the JSON Schema called NAME, or the names of all.
 
@@ -27,4 +27,4 @@ def command(name: str | None) -> None:
         raise LocalProtocolError(
             "schema_not_found", f"there is no schema {name}; known are {', '.join(sorted(schemas))}"
         )
-    write(encode_json(schemas[name]).decode() + "\n")
+    write_json(schemas[name])

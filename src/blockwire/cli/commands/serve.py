@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import anyio
 import click
-from msgspec import structs
 
+from blockwire.cli.engine_tables import with_program
 from blockwire.cli.main import EXIT_INTERRUPTED
 from blockwire.cli.options import CONFIG_OPTIONS, ENGINE_OPTIONS, options, take_config
 from blockwire.cli.output import note, write
@@ -28,8 +26,16 @@ from blockwire.gateway import serve
     click.option(
         "--token-file", metavar="FILE", help="Tokens that may call; needed beyond loopback."
     ),
-    click.option("--program", metavar="COMMAND", help="Answer every turn with this program."),
-    click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"])),
+    click.option(
+        "--program",
+        metavar="COMMAND",
+        help="Answer turns that name no engine with this program; words as in a shell.",
+    ),
+    click.option(
+        "--log-level",
+        type=click.Choice(["debug", "info", "warning", "error"]),
+        help="How much is logged to standard error (default warning).",
+    ),
 )
 def command(program: str | None, **arguments: Any) -> int:
     r"""Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.
@@ -43,6 +49,15 @@ def command(program: str | None, **arguments: Any) -> int:
       blockwire serve --program ./agent.sh
     Connect an agent that posts its events:
       blockwire serve --engine external
+    Let other machines in, each with a token of yours:
+      printf %s "$TOKEN" | sha256sum
+      blockwire serve --host 0.0.0.0 --token-file tokens.toml
+      where tokens.toml has: [[tokens]]
+                             name = "me"
+                             sha256 = "..."
+                             scopes = ["read", "write"]
+
+    ask, watch, list and show find this gateway by itself, through its store.
     """
     config = take_config(arguments)
     if program is not None:
@@ -51,17 +66,6 @@ def command(program: str | None, **arguments: Any) -> int:
     ended_by = anyio.run(_serve, config, backend_options={"use_uvloop": _has_uvloop()})
     # SIGTERM is how services are stopped: nothing went wrong.
     return EXIT_INTERRUPTED if ended_by == signal.SIGINT else 0
-
-
-def with_program(config: Config, program: str) -> Config:
-    """Return ``config`` with ``program`` as the engine of turns that name none."""
-    engines: Mapping[str, Mapping[str, Any]] = {
-        **config.engines,
-        "program": {"kind": "command", "command": program},
-    }
-    engine = config.settings["engine"]._replace(value="program", origin="flag", detail="--program")
-    settings = MappingProxyType({**config.settings, "engine": engine})
-    return structs.replace(config, engines=engines, settings=settings)
 
 
 def _has_uvloop() -> bool:
@@ -84,4 +88,11 @@ async def _serve(config: Config) -> int | None:
         note(f"engines: {', '.join(gateway.engine_names)}; store: {config['store']}")
 
     async with started(gateway):
-        return await serve(gateway.app, config["host"], config["port"], on_listening)
+        return await serve(
+            gateway.app,
+            config["host"],
+            config["port"],
+            on_listening,
+            drain_s_max=gateway.http.drain_s_max,
+            idle_s_max=gateway.http.idle_s_max,
+        )

@@ -1,0 +1,115 @@
+"""Text in and out of a world that is not all UTF-8.
+
+Spec: docs/reference/terminal-output.md. Bytes that are no UTF-8 come in as U+FFFD; what a terminal
+of another encoding cannot show goes out as its nearest ASCII, as wide as it was.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Final, TextIO
+
+import click
+
+__all__ = ["ID", "TEXT", "read_text_input", "readable", "repair_streams"]
+
+FALLBACK: Final = "blockwire.ascii"
+"""Name of the error handler of standard output and standard error."""
+
+# Each as wide as what it stands for, so that rows keep their columns.
+_ASCII: Final[Mapping[int, str]] = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\u2501", "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033", '"'),
+        **dict.fromkeys("\u2022\u25cf\u25e6\u00b7\u25aa\u2219", "*"),
+        **dict.fromkeys("\u2502\u2503\u258e\u2588\u258f", "|"),
+        **dict.fromkeys("\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u256d\u256e", "+"),
+        **dict.fromkeys("\u2713\u2714\u2611", "v"),
+        **dict.fromkeys("\u2717\u2718\u2610", "x"),
+        "\u25cb": "o",
+        "\u25d0": "o",
+        "\u2190": "<",
+        "\u2192": ">",
+        "\u2026": ".",
+        "\u266a": "~",
+        "\u00a0": " ",
+    }
+)
+
+
+def _as_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    # Only where it is needed: most terminals are UTF-8.
+    from blockwire.text import width
+
+    parts: list[str] = []
+    for character in error.object[error.start : error.end]:
+        spelled = character.translate(_ASCII)
+        parts.append(spelled if spelled.isascii() else "?" * width(character))
+    return "".join(parts), error.end
+
+
+codecs.register_error(FALLBACK, _as_ascii)
+
+
+def repair_streams() -> None:
+    """Make the standard streams usable: none is missing, and none raises about an encoding."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Closed by whoever started us; the next file that is opened must not take its place.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        _repair(stream)
+
+
+def _repair(stream: TextIO | Any) -> None:
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors=FALLBACK)
+
+
+def readable(text: str) -> str:
+    """Return what a person typed as text of Unicode: what was no UTF-8 becomes U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        # A lone surrogate that stands for no byte: Windows has such file names.
+        data = text.encode("utf-8", "replace")
+    return data.decode("utf-8", "replace")
+
+
+def read_text_input() -> str:
+    """Return standard input, whatever the locale calls its encoding, as UTF-8 text."""
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+
+
+class _TextType(click.ParamType[str]):
+    """An argument that is text, not a file: it arrives as Unicode that can be sent."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        del param, ctx
+        return readable(str(value))
+
+
+class _IdType(_TextType):
+    """An id: like text, and not empty."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx).strip()
+        if not text:
+            self.fail("it is empty; `blockwire list` shows the ids that there are", param, ctx)
+        return text
+
+
+TEXT: Final = _TextType()
+ID: Final = _IdType()

@@ -65,7 +65,8 @@ def _is_merged(frame: Seen, stored: dict[int, bytes]) -> bool:
         for seq in range(event["prev_seq"] + 1, frame.seq + 1)
         if seq in stored
     ]
-    return "".join(part.get("text", "") for part in parts) == event["text"]
+    text: str = event["text"]
+    return "".join(part.get("text", "") for part in parts) == text
 
 
 def _ack_problems(told: Told, stored: dict[int, bytes]) -> list[str]:

@@ -126,7 +126,8 @@ class StreamLog:
             return
         try:
             host = f"{self._address[0]}:{self._address[1]}"
-            writer.write(f"GET {self._path} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+            request = f"GET {self._path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+            writer.write(request.encode())
             while piece := await reader.read(65536):
                 self._bytes += piece
         except ConnectionError:

@@ -151,6 +151,7 @@ def test_every_class_of_event_has_its_transition() -> None:
 
 
 @pytest.mark.requirement("content:update:whole", "content:reduce:order")
+@pytest.mark.requirement("content:message:turn-id")
 def test_the_message_grows_as_the_events_say() -> None:
     state = advanced(
         said(),
@@ -206,7 +207,6 @@ def test_a_message_ends_at_the_stamp_of_its_terminal_event_and_never_before_it_b
     assert "completed_at" not in unstamped.messages[0]
 
 
-@pytest.mark.requirement("content:message:turn-id")
 def test_a_turn_says_more_than_its_message() -> None:
     running = advanced(turn(), prose())
     suspended = advance(running, ask(block_id="b1"))

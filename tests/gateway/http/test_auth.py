@@ -242,6 +242,7 @@ def entry(**members: str) -> str:
     return "[[tokens]]\n" + "".join(f"{k} = {v}\n" for k, v in given.items() if v)
 
 
+@pytest.mark.requirement("auth:tokens:hashed")
 def test_a_token_file_holds_hashes_scopes_and_tenants(tmp_path: Path) -> None:
     text = entry() + entry(name='"b"', scopes='["read", "write"]', tenant='"acme"')
 

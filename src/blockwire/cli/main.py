@@ -96,7 +96,7 @@ def _refuse_command(ctx: click.Context, name: str) -> NoReturn:
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="blockwire", message="%(prog)s %(version)s")
 def cli() -> None:
-    r"""Agent conversations: streamed, stored, replayed and shown.
+    """Agent conversations: streamed, stored, replayed and shown.
 
     \b
     First steps:
@@ -107,7 +107,7 @@ def cli() -> None:
 
     Without settings a recorded answer plays; "blockwire serve --help" says how to connect a model
     or a program of your own, and "blockwire COMMAND --help" explains each command.
-    """
+    """  # noqa: D301 - click reads the escape: the lines below it stay as they are
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

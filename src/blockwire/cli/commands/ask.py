@@ -42,7 +42,7 @@ CANCEL_WAIT_S: Final = 10.0
 @click.option("--json", "as_json", is_flag=True, help="Print the finished turn as JSON instead.")
 @options(*ENGINE_OPTIONS, *READER_OPTIONS, *SCREEN_OPTIONS)
 def command(question: tuple[str, ...], **arguments: Any) -> int:
-    r"""Ask QUESTION and stream the answer.
+    """Ask QUESTION and stream the answer.
 
     A terminal gets readable Markdown, a pipe plain text. The question may come on standard input
     ("-", or nothing, and a pipe). Talks to the gateway of the store, or starts one for the while;
@@ -55,7 +55,7 @@ def command(question: tuple[str, ...], **arguments: Any) -> int:
       git diff | blockwire ask --json | jq .message
 
     Status 0 when the answer is complete, 1 when it failed, 130 when it was stopped.
-    """
+    """  # noqa: D301 - click reads the escape: the lines below it stay as they are
     if arguments["last"] and arguments["conversation"] is not None:
         raise click.UsageError("--last and --conversation name two conversations; give one")
     text = " ".join(question)

@@ -38,7 +38,7 @@ from blockwire.gateway import serve
     ),
 )
 def command(program: str | None, **arguments: Any) -> int:
-    r"""Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.
+    """Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.
 
     The first line on standard output says where: "listening on http://HOST:PORT".
 
@@ -58,7 +58,7 @@ def command(program: str | None, **arguments: Any) -> int:
                              scopes = ["read", "write"]
 
     ask, watch, list and show find this gateway by itself, through its store.
-    """
+    """  # noqa: D301 - click reads the escape: the lines below it stay as they are
     config = take_config(arguments)
     if program is not None:
         config = with_program(config, program)

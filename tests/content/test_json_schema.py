@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -29,6 +29,9 @@ from blockwire.testing.strategies import messages
 from tests.content.test_codec import REFUSALS, STAMPS
 from tests.content.test_validate import MINIMAL
 from tests.content.words import TURN, folded, user_message
+
+# Interpreting a schema takes milliseconds, so not every profile's number of examples is worth it.
+FEW = settings(max_examples=80)
 
 SCHEMAS = content_schemas()
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
@@ -199,6 +202,7 @@ def test_the_patterns_of_names_mean_what_the_decoder_does_for_every_character() 
         assert validators["spoken"].is_valid(text) == bool(text.strip())
 
 
+@FEW
 @given(conversation_scripts())
 def test_every_valid_event_fits_the_schema_of_its_type(events: list[StreamEvent]) -> None:
     log = numbered(events)
@@ -210,6 +214,7 @@ def test_every_valid_event_fits_the_schema_of_its_type(events: list[StreamEvent]
         assert fits(f"event_{name}", members)
 
 
+@FEW
 @given(messages())
 def test_every_valid_message_fits(message: Message) -> None:
     assert fits("message", message)
@@ -245,6 +250,7 @@ def changed(value: Json, path: tuple[str | int, ...], new: Json, *, drop: bool) 
     return [changed(it, rest, new, drop=drop) if i == step else it for i, it in enumerate(value)]
 
 
+@FEW
 @given(conversation_scripts(steps_max=6), st.data(), st.sampled_from(ODD), st.booleans())
 @example([], None, None, False)
 @pytest.mark.requirement("content:schema:agrees")
@@ -263,6 +269,7 @@ def test_schema_and_decoder_agree_on_whatever_is_changed_in_an_event(
     assert fits("event", value) == (error is None or is_exceptional(error, value))
 
 
+@FEW
 @given(messages(), st.data(), st.sampled_from(ODD), st.booleans())
 @pytest.mark.requirement("content:schema:agrees")
 def test_schema_and_decoder_agree_on_whatever_is_changed_in_a_message(

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -350,3 +350,4 @@ class WriterMachine(RuleBasedStateMachine):
 
 
 TestWriterMachine = WriterMachine.TestCase
+TestWriterMachine.settings = settings(max_examples=60, stateful_step_count=30)

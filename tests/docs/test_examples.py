@@ -22,8 +22,9 @@ EXAMPLES = PROJECT / "docs" / "examples"
 RUNNABLE = sorted(
     path for path in EXAMPLES.glob("[!_]*") if path.suffix in {".py", ".sh"} and path.is_file()
 )
-# An example may start a gateway and wait for it; it may not take a reader's patience.
-EXAMPLE_S = 30
+# An example may start a gateway and wait for it; it may not take a reader's patience. The rest is for
+# machines that have other things to do.
+EXAMPLE_S = 60
 
 
 # Without coverage, like its only caller.

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 
 from blockwire.client import Acknowledgement, AsyncClient, ClientError, ClientSettings
@@ -15,6 +16,7 @@ from blockwire.errors import LocalProtocolError
 from blockwire.gateway.auth import Auth, Token, hash_token
 from blockwire.gateway.limits import HttpSettings
 from blockwire.gateway.settings import EngineProfile
+from blockwire.jsontext import DEPTH_MAX
 from blockwire.ports import EngineRequest
 from blockwire.stores import MemoryStore
 from tests.client.events import block, completed, delta, ended
@@ -144,6 +146,39 @@ async def test_messages_come_from_both_ends_and_can_be_appended(client: AsyncCli
 
     assert len(oldest) == 5
     assert newest == oldest[::-1]
+
+
+async def test_what_is_as_deep_as_a_door_allows_is_read_back_on_every_road(
+    client: AsyncClient, live: Live
+) -> None:
+    deepest: Any = 1
+    for _ in range(DEPTH_MAX - 2):
+        deepest = [deepest]
+    conversation = await client.create_conversation()
+    turn = await client.submit(conversation.id, "Hi", engine="ext")
+    started = {"id": "b1", "type": "odd", "v": deepest}
+    lines: list[dict[str, Any]] = [
+        {"type": "content.block.started", "turn_id": turn.id, "block": started}
+    ]
+    lines.append({"type": "turn.completed", "turn_id": turn.id, "status": "completed"})
+    await client.post_events(conversation.id, turn.id, lines)
+
+    read = (await client.read_turn(conversation.id, turn.id)).message
+    listed = [message async for message in client.list_messages(conversation.id)]
+    async with aclosing(client.events(conversation.id, until_idle=True)) as stream:
+        folded = [state async for state, _event in stream][-1].messages
+    ahead = ConversationState(conversation.id, 999)
+    async with aclosing(client.events(conversation.id, after=ahead)) as stream:
+        snapshot = (await anext(stream))[0].messages
+    async with httpx.AsyncClient(base_url=live.url, trust_env=False) as http:
+        page = await http.get(
+            f"/v1/conversations/{conversation.id}/events", headers={"accept": "application/json"}
+        )
+
+    assert read is not None
+    assert read["content"][0]["v"] == deepest
+    assert read == listed[-1] == folded[-1] == snapshot[-1]
+    assert page.status_code == 200
 
 
 async def test_a_stream_survives_a_restart_of_its_gateway() -> None:

@@ -32,7 +32,7 @@ from blockwire.client.failures import (
 from blockwire.client.settings import ClientSettings
 from blockwire.client.timing import Timing, pause_s, sleep
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
-from blockwire.jsontext import Json, decode_json, encode_json
+from blockwire.jsontext import ENVELOPED_DEPTH_MAX, Json, decode_json, encode_json
 from blockwire.text import label_controls
 
 __all__ = ["ANSWER_BYTES_MAX", "REFUSAL_BYTES_MAX", "Answer", "Http"]
@@ -186,7 +186,7 @@ class Http:
             what = f"with {found or 'no content type'} where JSON was asked for"
             raise unexpected("unexpected_content_type", self.base_url, what, response.status_code)
         try:
-            return decode_json(body)
+            return decode_json(body, depth_max=ENVELOPED_DEPTH_MAX)
         except RemoteProtocolError as error:
             raise ClientError(
                 "invalid_answer", f"{self.base_url} answered with JSON that is none: {error.detail}"

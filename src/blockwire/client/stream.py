@@ -48,7 +48,7 @@ from blockwire.content import (
     settle_blocks,
 )
 from blockwire.errors import RemoteProtocolError
-from blockwire.jsontext import decode_json
+from blockwire.jsontext import ENVELOPED_DEPTH_MAX, decode_json
 from blockwire.sse import SseDecoder, SseEvent, SseEventTooLarge, SseItem
 from blockwire.text import label_controls
 
@@ -311,7 +311,7 @@ class Subscription:
         return Received(state, event) if event.seq > self._after else None
 
     def _decoded(self, item: SseEvent) -> StreamEvent:
-        event = decode_event(decode_json(item.data.encode()))
+        event = decode_event(decode_json(item.data.encode(), depth_max=ENVELOPED_DEPTH_MAX))
         # What a cache in between mixes up must not be folded into this conversation.
         if event.conversation_id not in {"", self._conversation_id}:
             raise RemoteProtocolError("conversation_mismatch", "of another conversation")

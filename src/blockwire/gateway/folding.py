@@ -10,7 +10,7 @@ from typing import Final
 
 from blockwire.content import ConversationState, StreamEvent, apply, decode_event
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.jsontext import Json, decode_json
+from blockwire.jsontext import ENVELOPED_DEPTH_MAX, Json, decode_json
 from blockwire.ports import Store, TurnRow
 
 __all__ = ["fold_turn", "frame_values"]
@@ -25,7 +25,7 @@ def frame_values(frames: bytes) -> Iterator[Json]:
     """Yield the JSON of each event in joined SSE frames, as our stores write them."""
     for line in frames.split(b"\n"):
         if line.startswith(_DATA):
-            yield decode_json(line[len(_DATA) :])
+            yield decode_json(line[len(_DATA) :], depth_max=ENVELOPED_DEPTH_MAX)
 
 
 async def fold_turn(

@@ -9,6 +9,7 @@ from blockwire.jsontext.codec import decode_json, encode_json, equal_json
 from blockwire.jsontext.source import member_source, pointer
 from blockwire.jsontext.values import (
     DEPTH_MAX,
+    ENVELOPED_DEPTH_MAX,
     INTEGER_DIGITS_MAX,
     SAFE_INTEGER_MAX,
     Json,
@@ -17,6 +18,7 @@ from blockwire.jsontext.values import (
 
 __all__ = [
     "DEPTH_MAX",
+    "ENVELOPED_DEPTH_MAX",
     "INTEGER_DIGITS_MAX",
     "SAFE_INTEGER_MAX",
     "Json",

@@ -16,6 +16,10 @@ Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Js
 # A scalar is no level: it may stand inside the 64th.
 DEPTH_MAX: Final = 64
 
+# docs/spec/content/json.md. Levels that are read back from our own store and gateway: a door counts
+# from the root of what is sent, and an event, a message, a page or a snapshot around it adds some.
+ENVELOPED_DEPTH_MAX: Final = 200
+
 # docs/spec/content/json.md. The largest integer that every reader in binary64
 # (JavaScript) holds exactly: the bound of integers in protocol fields. Opaque values go beyond it.
 SAFE_INTEGER_MAX: Final = 2**53 - 1

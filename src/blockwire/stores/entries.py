@@ -15,7 +15,7 @@ from typing import Final
 
 from blockwire.content import ENVELOPE_MEMBERS
 from blockwire.errors import LocalProtocolError
-from blockwire.jsontext import decode_json, encode_json
+from blockwire.jsontext import ENVELOPED_DEPTH_MAX, decode_json, encode_json
 from blockwire.ports import Draft, Entry
 from blockwire.sse import encode_sse
 
@@ -33,7 +33,7 @@ __all__ = [
 
 # Levels of nesting that are read back from a store. The doors allow 64 for a value of their own;
 # an event holds a message, which holds blocks, so what is stored may be some levels deeper.
-STORED_DEPTH_MAX: Final = 200
+STORED_DEPTH_MAX: Final = ENVELOPED_DEPTH_MAX
 
 # Encoded conversation ids and event types that are kept; each is below 1 KiB.
 _CACHED_COUNT_MAX: Final = 4096

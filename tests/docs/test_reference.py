@@ -53,6 +53,31 @@ def test_every_page_that_the_source_names_is_there(path: Path) -> None:
     assert [name for name in sorted(cited) if not (PROJECT / name).exists()] == []
 
 
+SECTION = re.compile(r'(docs/[a-z0-9/_.-]+\.md), "([^"]+)"')
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def missing_sections(text: str) -> list[tuple[str, str]]:
+    """Return the sections that ``text`` names and that their pages do not have."""
+    named = SECTION.findall(re.sub(r"\s*\n\s*(?:# )?", " ", text))
+    return [
+        (page, section)
+        for page, section in named
+        if section not in HEADING.findall((PROJECT / page).read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_every_section_that_the_source_names_is_on_its_page(path: Path) -> None:
+    assert missing_sections(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_section_may_stand_on_the_next_line() -> None:
+    text = 'x docs/reference/http.md,\n# "Headers"; docs/reference/http.md, "Footers"'
+
+    assert missing_sections(text) == [("docs/reference/http.md", "Footers")]
+
+
 def test_a_page_is_named_with_or_without_a_full_stop() -> None:
     assert cited_by("Spec: docs/spec/a.md.\n(docs/b/c.md, x); docs/spec/d/.") == {
         "docs/spec/a.md",

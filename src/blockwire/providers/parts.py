@@ -1,6 +1,6 @@
 """The two things an answer is made of: text that grows, and calls of tools.
 
-Spec: docs/spec/providers.md, "Text" and "Tool calls". Above is ``answer``; below is ``draft``.
+Spec: docs/spec/providers.md, "Blocks" and "Tool calls". Above is ``answer``; below is ``draft``.
 """
 
 from __future__ import annotations
@@ -152,12 +152,28 @@ class ToolCall:
         if not name or self.is_closed:
             return
         if not self.block_id:
-            self._start(name)
+            self._name = name
+            self._start()
         elif name != self._name:
             self.fail("invalid_tool_call", "The provider changed the name of the call.")
 
-    def _start(self, name: str) -> None:
-        self._name = name
+    def add_name(self, piece: str) -> None:
+        """Add what may be a piece of the name, or the name again; :meth:`show` ends it."""
+        if not piece or self.is_closed or self.block_id:
+            self.set_name(piece)
+        elif piece.startswith(self._name):
+            self._name = piece
+        else:
+            self._draft.spend(len(piece))
+            self._name += piece
+
+    def show(self) -> None:
+        """Start the block if the name is there: no more of it comes."""
+        if self._name and not self.block_id:
+            self._start()
+
+    def _start(self) -> None:
+        name = self._name or _NO_NAME
         members: dict[str, Json] = {"tool": clean_name(name), "status": "pending"}
         if len(self.data) > 1:
             members["provider_data"] = dict(self.data)
@@ -202,6 +218,7 @@ class ToolCall:
         """Take the arguments as whole: the input is set, or the call fails and is never run."""
         if self.is_ready or self.is_closed:
             return
+        self.show()
         if not self.block_id:
             self.fail("invalid_tool_call", "The provider gave the call no name.")
             return
@@ -231,7 +248,7 @@ class ToolCall:
         if self.is_closed:
             return
         if not self.block_id:
-            self._start(_NO_NAME)
+            self._start()
         name = "error" if is_error else "output"
         members = tool_value(source, name)
         if not is_shallow(members[name]):
@@ -248,7 +265,7 @@ class ToolCall:
         if self.is_closed:
             return
         if not self.block_id:
-            self._start(_NO_NAME)
+            self._start()
         changes: dict[str, Json] = {
             "status": "failed",
             "error": {"code": code, "message": message},
@@ -268,7 +285,7 @@ class ToolCall:
         self.is_closed = True
 
     def sign(self, name: str, value: Json) -> None:
-        """Add to ``provider_data`` what the provider told later."""
+        """Add to ``provider_data`` what the provider told later, or put right what it told."""
         self.data[name] = value
         if self.block_id and not self.is_closed:
             self._draft.update(self.block_id, {"provider_data": dict(self.data)})

@@ -1,6 +1,6 @@
 """Errors of the driver to errors of the port, in one place.
 
-Spec: docs/spec/error-codes.md, "Store".
+Spec: docs/spec/error-codes.md, "Store and bus".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Joining the small rows of the log into segments.
 
-Spec: docs/spec/gateway/persistence.md, "Log". Replay of a long log costs a read a row, so rows of
+Spec: docs/spec/gateway/persistence.md, "The log". Replay of a long log costs a read a row, so rows of
 single events are rewritten, later and in transactions of their own, into segments of some 200
 events. The bytes that a reader gets stay the same.
 """

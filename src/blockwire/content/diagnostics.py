@@ -12,12 +12,11 @@ from typing import Final, cast
 import msgspec
 
 from blockwire.content.events import BlockCompleted, BlockStarted, BlockUpdated, StreamEvent
-from blockwire.content.vocabulary import Block
+from blockwire.content.vocabulary import EXPLAINING_TYPES, Block
 from blockwire.jsontext import Json
 
 __all__ = ["redact_event"]
 
-_EXPLAINING_TYPES: Final = frozenset({"error", "notice"})
 _TOOL_MEMBERS: Final = frozenset({"error", "error_json"})
 
 
@@ -35,7 +34,7 @@ def redact_event(event: StreamEvent, redact: Callable[[str], str]) -> StreamEven
 
 
 def _redacted_block(block: Block, redact: Callable[[str], str]) -> Block:
-    if block["type"] in _EXPLAINING_TYPES:
+    if block["type"] in EXPLAINING_TYPES:
         return {**block, "message": redact(cast("str", block["message"]))}
     if block["type"] == "tool":
         return _redacted_tool(block, redact)

@@ -10,7 +10,7 @@ kept in ``extra`` and written back, and a type that it does not know becomes an
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -72,7 +72,8 @@ class BlockStarted(_Event, frozen=True, tag_field="type", tag="content.block.sta
     block: Block
 
 
-class BlockDelta(_Event, frozen=True, tag_field="type", tag="content.block.delta"):
+# gc: what a JSON text or an engine puts into ``extra`` has no cycles, and most objects are these.
+class BlockDelta(_Event, frozen=True, tag_field="type", tag="content.block.delta", gc=False):
     """Text was added to the declared field of an open block."""
 
     turn_id: str
@@ -187,18 +188,3 @@ StreamEvent: TypeAlias = (
     | ConversationSnapshot
     | UnknownEvent
 )
-
-EventType = Literal[
-    "turn.started",
-    "content.block.started",
-    "content.block.delta",
-    "content.block.updated",
-    "content.block.completed",
-    "turn.suspended",
-    "turn.resumed",
-    "turn.completed",
-    "turn.failed",
-    "turn.cancelled",
-    "message.created",
-    "conversation.snapshot",
-]

@@ -19,6 +19,7 @@ from blockwire.content.vocabulary import (
     ROLES,
     TERMINAL_STATUSES,
     TOOL_STATUSES,
+    VISIBILITIES,
 )
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json
 
@@ -123,6 +124,7 @@ BLOCK_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
     }
 )
 
+# What ``content.block.updated`` may replace in an open tool block.
 TOOL_CHANGES: Final[Mapping[str, Field]] = MappingProxyType(
     {"status": Field("tool_status"), **_TOOL_MEMBERS, "provider_data": Field("value")}
 )
@@ -238,7 +240,7 @@ ENUMS: Final[Mapping[Kind, tuple[str, ...]]] = MappingProxyType(
         "message_status": tuple(sorted(MESSAGE_STATUSES)),
         "terminal_status": tuple(sorted(TERMINAL_STATUSES)),
         "tool_status": TOOL_STATUSES,
-        "visibility": ("private", "visible"),
+        "visibility": VISIBILITIES,
         "request_kind": ("question", "approval"),
     }
 )

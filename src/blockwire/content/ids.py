@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
-__all__ = ["ID_KINDS", "ID_PREFIXES", "IdKind"]
+__all__ = ["ID_PREFIXES", "IdKind"]
 
 IdKind = Literal["conversation", "turn", "message", "block", "attachment", "request"]
-ID_KINDS: Final[tuple[str, ...]] = get_args(IdKind)
 
 # A turn's assistant message has the turn's id; ``msg_`` is for all other messages.
-ID_PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
+ID_PREFIXES: Final[Mapping[IdKind, str]] = MappingProxyType(
     {
         "conversation": "conv_",
         "turn": "turn_",

@@ -10,12 +10,14 @@ accepted by its schema if and only if it is accepted by the decoder.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, cast
 
 from blockwire.content.fields import (
     BLOCK_FIELDS,
+    CODE,
     COMMON_BLOCK_FIELDS,
     ENUMS,
     EVENT_FIELDS,
@@ -28,6 +30,7 @@ from blockwire.content.fields import (
     Field,
     Kind,
 )
+from blockwire.content.keys import KEY
 from blockwire.content.vocabulary import NAME_CHARS_MAX, TERMINAL_STATUSES, TURN_ENDS
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json
 
@@ -57,7 +60,14 @@ _Schema = dict[str, Json]
 
 # `$` alone also matches before a last line break in some dialects of regular expressions.
 _END: Final = r"$(?!\n)"
-_KEY: Final[_Schema] = {"pattern": "^[a-z_][a-z0-9_]*" + _END}
+
+
+def _pattern(expression: re.Pattern[str]) -> str:
+    """Return the pattern of what our own readers match from the start to the end."""
+    return "^" + expression.pattern.removesuffix(r"\Z") + _END
+
+
+_KEY: Final[_Schema] = {"pattern": _pattern(KEY)}
 _CONTROLS: Final = r"\u0000-\u001f\u007f-\u009f"
 _BLANKS: Final = (
     r"\u0009-\u000d\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -75,7 +85,7 @@ _KINDS: Final[Mapping[Kind, _Schema]] = MappingProxyType(
             "pattern": rf"^(?=[\s\S]*{_VISIBLE_PATTERN}){_NAME_PATTERN}",
         },
         "name": {"type": "string", "maxLength": NAME_CHARS_MAX, "pattern": f"^{_NAME_PATTERN}"},
-        "code": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,255}" + _END},
+        "code": {"type": "string", "pattern": _pattern(CODE)},
         "value": {"$ref": "#/$defs/json"},
         "object": {"type": "object", "$ref": "#/$defs/json"},
         "integer": {"type": "integer", "minimum": 0, "maximum": SAFE_INTEGER_MAX},

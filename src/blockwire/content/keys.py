@@ -18,6 +18,7 @@ from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import DEPTH_MAX, Json, pointer
 
 __all__ = [
+    "KEY",
     "SOURCE_MEMBERS",
     "ConvertedValue",
     "check_keys",

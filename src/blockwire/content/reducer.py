@@ -25,10 +25,10 @@ from blockwire.content.events import (
     TurnSuspended,
     UnknownEvent,
 )
-from blockwire.content.fields import STARTED_EXTRAS
+from blockwire.content.fields import STARTED_EXTRAS, TOOL_CHANGES
 from blockwire.content.snapshot import load_snapshot
 from blockwire.content.state import BlockState, ConversationState, TurnState
-from blockwire.content.vocabulary import TOOL_ORDER, TOOL_UPDATABLE, Block
+from blockwire.content.vocabulary import END_MEMBERS, TOOL_ORDER, Block
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json
 
@@ -120,7 +120,7 @@ def _check_tool_status(block: BlockState, status: Json) -> None:
 def _update_block(state: ConversationState, event: BlockUpdated) -> ConversationState:
     turn = _open_turn(state, event.turn_id)
     position, block = _open_block(turn, event.block_id)
-    if block.type != "tool" or not event.set.keys() <= TOOL_UPDATABLE:
+    if block.type != "tool" or not event.set.keys() <= TOOL_CHANGES.keys():
         raise RemoteProtocolError("field_not_mutable", "only results and status of a tool change")
     if "status" in event.set:
         _check_tool_status(block, event.set["status"])
@@ -214,9 +214,7 @@ def _end_turn(state: ConversationState, event: TurnEnded) -> ConversationState:
     if event.usage is not None:
         envelope["usage"] = event.usage
     ended: dict[str, Json] = {
-        name: value
-        for name in ("finish_reason", "reason", "error_code")
-        if (value := getattr(event, name)) is not None
+        name: value for name in END_MEMBERS if (value := getattr(event, name)) is not None
     }
     turn = turn.with_status(event.status, ended=ended, envelope=envelope)
     return state.with_finished(turn.ordinal, turn.message, turn)

@@ -11,13 +11,11 @@ from typing import Any, Final, cast
 
 from blockwire.content.events import ConversationSnapshot
 from blockwire.content.state import BlockState, ConversationState, TurnState
-from blockwire.content.vocabulary import TERMINAL_STATUSES, Block, Message
+from blockwire.content.vocabulary import END_MEMBERS, TERMINAL_STATUSES, Block, Message
 from blockwire.jsontext import Json
 
 __all__ = ["load_snapshot", "make_snapshot"]
 
-# Members of a turn's end that its message does not hold.
-_END_MEMBERS: Final = ("finish_reason", "reason", "error_code")
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -42,7 +40,7 @@ def make_snapshot(state: ConversationState, *, reset: bool = False) -> Conversat
 
 def _turn_info(turn: TurnState) -> dict[str, Json]:
     info: dict[str, Json] = {"id": turn.turn_id, "status": turn.turn_status}
-    info.update((name, turn.ended[name]) for name in _END_MEMBERS if name in turn.ended)
+    info.update((name, turn.ended[name]) for name in END_MEMBERS if name in turn.ended)
     if turn.request is not None:
         info["request"] = dict(turn.request)
     if not turn.is_terminal:
@@ -72,7 +70,7 @@ def _load_turn(
     still_open: frozenset[Any] = frozenset()
     if status not in TERMINAL_STATUSES:
         still_open = frozenset(cast("list[str]", info.get("open_block_ids", open_block_ids)))
-    ended = {name: info[name] for name in _END_MEMBERS if name in info}
+    ended = {name: info[name] for name in END_MEMBERS if name in info}
     if info.get("status") == "interrupted":
         ended["reason"] = "interrupted"
     return TurnState(

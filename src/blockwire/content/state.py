@@ -17,9 +17,14 @@ from blockwire.content.appendlog import AppendLog
 from blockwire.content.vocabulary import DELTA_FIELDS, TERMINAL_STATUSES, Block, Message
 from blockwire.jsontext import Json
 
-__all__ = ["BlockState", "ConversationState", "TurnState"]
+__all__ = ["BlockState", "ConversationState", "TurnState", "is_private_block"]
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def is_private_block(block: Block) -> bool:
+    """Return whether only owner views may see ``block``: reasoning that does not say otherwise."""
+    return block["type"] == "reasoning" and block.get("visibility") != "visible"
 
 
 class BlockState:
@@ -102,7 +107,7 @@ class BlockState:
     @property
     def is_private(self) -> bool:
         """Whether only owner views may see it: private reasoning, also when it does not say so."""
-        return self.type == "reasoning" and self._block.get("visibility") != "visible"
+        return is_private_block(self._block)
 
     @property
     def status(self) -> str | None:

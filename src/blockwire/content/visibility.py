@@ -31,7 +31,7 @@ from blockwire.content.events import (
     TurnSuspended,
     UnknownEvent,
 )
-from blockwire.content.state import ConversationState, TurnState
+from blockwire.content.state import ConversationState, TurnState, is_private_block
 from blockwire.content.vocabulary import OWNER_ROLES, Block, Message, View
 from blockwire.jsontext import Json
 
@@ -84,9 +84,7 @@ def visible_block(view: View, block: Block) -> Block | None:
     """Return what ``view`` gets of ``block``, or None when it gets nothing of it."""
     if view == "owner":
         return block
-    if block["type"] == "reasoning" and block.get("visibility") != "visible":
-        return None
-    return _without_hidden(block)
+    return None if is_private_block(block) else _without_hidden(block)
 
 
 def visible_message(view: View, message: Message) -> Message | None:

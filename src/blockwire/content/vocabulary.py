@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
-from blockwire.jsontext import Json
+from blockwire.jsontext import SAFE_INTEGER_MAX, Json
 
 __all__ = [
     "DELTA_FIELDS",
+    "END_MEMBERS",
+    "EXPLAINING_TYPES",
+    "GATEWAY_EVENTS",
     "MESSAGE_STATUSES",
     "NAME_CHARS_MAX",
     "OWNER_ROLES",
@@ -25,11 +28,11 @@ __all__ = [
     "TOOL_FINISHED",
     "TOOL_ORDER",
     "TOOL_STATUSES",
-    "TOOL_UPDATABLE",
     "TURN_ENDS",
     "TURN_STATUSES",
     "TURN_TERMINAL_STATUSES",
     "VIEWS",
+    "VISIBILITIES",
     "Block",
     "Message",
     "MessageStatus",
@@ -60,10 +63,11 @@ View = Literal["owner", "public"]
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
 MESSAGE_STATUSES: Final[frozenset[str]] = frozenset(get_args(MessageStatus))
 TERMINAL_STATUSES: Final[frozenset[str]] = frozenset(get_args(TerminalStatus))
-TURN_STATUSES: Final[frozenset[str]] = frozenset(get_args(TurnStatus))
+TURN_STATUSES: Final[tuple[str, ...]] = get_args(TurnStatus)
 TURN_TERMINAL_STATUSES: Final[frozenset[str]] = TERMINAL_STATUSES | {"interrupted"}
 TOOL_STATUSES: Final[tuple[str, ...]] = get_args(ToolStatus)
-VIEWS: Final[frozenset[str]] = frozenset(get_args(View))
+VISIBILITIES: Final[tuple[str, ...]] = get_args(Visibility)
+VIEWS: Final[tuple[str, ...]] = get_args(View)
 
 # Messages of these roles reach owner views only (docs/spec/content/visibility.md).
 OWNER_ROLES: Final[frozenset[str]] = frozenset({"system", "developer"})
@@ -71,7 +75,7 @@ OWNER_ROLES: Final[frozenset[str]] = frozenset({"system", "developer"})
 NAME_CHARS_MAX: Final = 256
 """Unicode scalar values of a name that people see, ids included."""
 
-TIME_MAX: Final = 2**53 - 1
+TIME_MAX: Final = SAFE_INTEGER_MAX
 """Milliseconds since 1970."""
 
 # The one text field of each type that grows by deltas. Every other field comes whole.
@@ -85,22 +89,8 @@ TOOL_ORDER: Final[Mapping[str, int]] = MappingProxyType(
 )
 TOOL_FINISHED: Final[frozenset[str]] = frozenset({"completed", "failed", "cancelled"})
 
-# What ``content.block.updated`` may replace in an open tool block.
-TOOL_UPDATABLE: Final[frozenset[str]] = frozenset(
-    {
-        "status",
-        "input",
-        "output",
-        "error",
-        "input_json",
-        "output_json",
-        "error_json",
-        "attachments",
-        "started_at",
-        "completed_at",
-        "provider_data",
-    }
-)
+# Blocks that tell the reader why a turn did not succeed.
+EXPLAINING_TYPES: Final[frozenset[str]] = frozenset({"error", "notice"})
 
 # terminal event type -> the status that it repeats
 TURN_ENDS: Final[Mapping[str, TerminalStatus]] = MappingProxyType(
@@ -109,4 +99,12 @@ TURN_ENDS: Final[Mapping[str, TerminalStatus]] = MappingProxyType(
         "turn.failed": "failed",
         "turn.cancelled": "cancelled",
     }
+)
+
+# What a terminal event says of the turn that its message does not hold.
+END_MEMBERS: Final = ("finish_reason", "reason", "error_code")
+
+# Told to readers by the gateway alone: an engine or producer that says so speaks for somebody else.
+GATEWAY_EVENTS: Final[frozenset[str]] = frozenset(
+    {"turn.queued", "conversation.deleted", "subscription.ready"}
 )

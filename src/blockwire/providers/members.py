@@ -5,11 +5,11 @@ Spec: docs/spec/providers.md, "What is not understood".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from blockwire.content import NAME_CHARS_MAX, convert_keys
+from blockwire.content.fields import CONTROLS
 from blockwire.errors import BlockwireError
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, check_json_value, encode_json
 
@@ -29,7 +29,6 @@ __all__ = [
 # above it, and the whole must not nest deeper than 64 (docs/spec/content/model.md).
 VALUE_DEPTH_MAX: Final = 56
 
-_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NO_MEMBERS: Final[dict[str, Json]] = {}
 
 
@@ -82,7 +81,7 @@ def add_counts(
 
 def clean_name(name: str) -> str:
     """Return ``name`` as people may see it: U+FFFD for controls, cut at 256 characters."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", name[:NAME_CHARS_MAX])
+    return CONTROLS.sub("\N{REPLACEMENT CHARACTER}", name[:NAME_CHARS_MAX])
 
 
 def is_shallow(value: Json) -> bool:

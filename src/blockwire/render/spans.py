@@ -14,7 +14,21 @@ from typing import Final, Literal, NamedTuple
 
 from blockwire.text import AmbiguousWidth, expand_tabs, label_controls, width
 
-__all__ = ["PLAIN", "Row", "Span", "Style", "TerminalLook", "clean", "encode_row", "row_width"]
+__all__ = [
+    "PLAIN",
+    "Row",
+    "Span",
+    "Style",
+    "TerminalLook",
+    "clean",
+    "cut_spans",
+    "encode_row",
+    "join_spans",
+    "row_width",
+    "safe_link",
+    "slice_spans",
+    "spans_width",
+]
 
 Colour = Literal["red", "green", "yellow", "blue", "magenta", "cyan", "bright_black"]
 _SGR_COLOURS: Final[dict[str, int]] = {

@@ -20,7 +20,7 @@ from blockwire.render.spans import (
 )
 from blockwire.text import width
 
-__all__ = ["Cell", "table_rows"]
+__all__ = ["Align", "Cell", "table_rows"]
 
 Align = Literal["left", "center", "right"]
 _BORDER: Final = Style(dim=True)

@@ -36,10 +36,6 @@ _NO_ROW_END: Final = frozenset(
 # Korean has blanks between its words.
 _HANGUL: Final = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 
-# A cluster starts at each of these, whatever stands before.
-_IDEOGRAPH: Final = re.compile("[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]")
-_TAIL_CHARS: Final = 64
-
 _WORD: Final = re.compile("([^ ]*+)( *+)")
 
 

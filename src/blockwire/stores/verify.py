@@ -1,13 +1,16 @@
 """Whether what is stored of one conversation agrees with its log.
 
 Spec: docs/spec/gateway/persistence.md, "Integrity". Pure: a store brings rows and frames, in order;
-what is kept in memory is the running turns, never the whole conversation.
+what is kept in memory is the running turns and how each other one ended, never the whole
+conversation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from blockwire.content import (
     TURN_TERMINAL_STATUSES,
@@ -15,17 +18,34 @@ from blockwire.content import (
     MessageCreated,
     StreamEvent,
     TurnEnded,
+    TurnStarted,
+    UnknownEvent,
     apply,
     decode_event,
+    encode_event,
+    event_type,
+    visible_event,
 )
 from blockwire.errors import RemoteProtocolError
-from blockwire.jsontext import decode_json, equal_json
+from blockwire.jsontext import Json, decode_json, equal_json
 from blockwire.ports import CheckProblem, ConversationRow, MessageRow, TurnRow
 from blockwire.stores.entries import STORED_DEPTH_MAX
 
 __all__ = ["check_conversation"]
 
 _DATA: Final = b"\ndata: "
+
+
+class _Told(NamedTuple):
+    """What the log says of a turn: where it begins, and once it is over how and where it ended."""
+
+    first_seq: int
+    last_seq: int = 0
+    status: str = ""
+    completed_at: Json = None
+    usage: Json = None
+    finish_reason: Json = None
+    reason: Json = None
 
 
 class _Log:
@@ -38,6 +58,7 @@ class _Log:
         self.public_seq = 0
         self.message_count = 0
         self.started_seqs: dict[str, int] = {}
+        self.turns: dict[str, _Told] = {}
         self.problems: list[CheckProblem] = []
         self._folds = True
 
@@ -48,11 +69,34 @@ class _Log:
         """Take the next entry; return the message that it made final."""
         self.seq += 1
         event = self._decode(owner_frame, self.seq - 1)
+        public = event
+        if public_frame is None:
+            public = None
+        elif public_frame != owner_frame or self.public_seq != self.seq - 1:
+            public = self._decode(public_frame, self.public_seq)
         if public_frame is not None:
-            if public_frame != owner_frame or self.public_seq != self.seq - 1:
-                self._decode(public_frame, self.public_seq)
             self.public_seq = self.seq
-        return None if event is None else self._fold(event)
+        if event is None:
+            return None
+        before = self.state
+        row = self._fold(event)
+        if self._folds:
+            self._compare_public(event, public, before)
+        return row
+
+    def _compare_public(
+        self, event: StreamEvent, public: StreamEvent | None, before: ConversationState
+    ) -> None:
+        """Report a public frame that shows something else than what public views get of it."""
+        shown = visible_event("public", event, before)
+        if shown is public or isinstance(event, UnknownEvent):
+            # A release that knew the type decided who sees it.
+            return
+        if shown is not None and public is not None:
+            shown = replace(shown, prev_seq=public.prev_seq)
+            if encode_event(shown) == encode_event(public):
+                return
+        self.report("public_differs", f"entry {self.seq} is not what the public view gets of it")
 
     def _decode(self, frame: bytes, prev_seq: int) -> StreamEvent | None:
         head, _, data = frame.partition(_DATA)
@@ -67,6 +111,8 @@ class _Log:
         if not head.startswith(b"id: %d\nevent: " % self.seq) or event.seq != self.seq:
             self._folds = False
             self.report("seq_wrong", f"entry {self.seq} has the number {event.seq}")
+        elif not head.endswith(b"\nevent: " + event_type(event).encode()):
+            self.report("type_wrong", f"entry {self.seq} is announced as another type")
         elif event.prev_seq != prev_seq:
             self.report("prev_seq_wrong", f"entry {self.seq} follows {prev_seq} and says otherwise")
         if event.conversation_id != self.conversation_id:
@@ -88,13 +134,23 @@ class _Log:
         if isinstance(event, MessageCreated):
             row = MessageRow(event.message, self.seq, self.seq)
         elif isinstance(event, TurnEnded):
-            message = self.state.find_message(event.turn_id)
-            assert message is not None, "the event was applied"
-            row = MessageRow(message, self.started_seqs.pop(event.turn_id, 0), self.seq)
+            turn = self.state.find_turn(event.turn_id)
+            assert turn is not None, "the event was applied"
+            first_seq = self.started_seqs.pop(event.turn_id, 0)
+            row = MessageRow(turn.message, first_seq, self.seq)
+            self.turns[event.turn_id] = _Told(
+                first_seq,
+                self.seq,
+                turn.turn_status,
+                turn.message.get("completed_at"),
+                event.usage,
+                event.finish_reason,
+                event.reason,
+            )
         else:
-            turn_id = getattr(event, "turn_id", None)
-            if turn_id is not None:
-                self.started_seqs.setdefault(turn_id, self.seq)
+            if isinstance(event, TurnStarted):
+                self.started_seqs[event.turn_id] = self.seq
+                self.turns[event.turn_id] = _Told(self.seq)
             return None
         self.message_count += 1
         self.state = self.state.without_finished()
@@ -138,7 +194,32 @@ def check_conversation(
     keys: set[str] = set()
     for turn in turns:
         log.problems += _turn_problems(turn, keys, find_message(turn.id) is not None)
+        _compare_turn(log, turn)
+    for turn_id in log.turns if log.folds else ():
+        log.report("turn_missing", f"the log tells of turn {turn_id}, which is not stored")
     return log.problems
+
+
+def _compare_turn(log: _Log, turn: TurnRow) -> None:
+    """Report a turn whose row says something else than the log; then the turn is done with."""
+    told = log.turns.pop(turn.id, None)
+    if told is None or not log.folds:
+        return
+    stored = (
+        _Told(turn.first_seq)
+        if turn.status not in TURN_TERMINAL_STATUSES
+        else _Told(
+            turn.first_seq,
+            turn.last_seq,
+            turn.status,
+            turn.completed_at,
+            turn.usage,
+            turn.finish_reason,
+            turn.reason,
+        )
+    )
+    if stored != told:
+        log.report("turn_differs", f"the row of turn {turn.id} is not what its events say")
 
 
 def _compare_message(log: _Log, made: MessageRow, stored: MessageRow | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from blockwire.content.appendlog import AppendLog
 from blockwire.content.codec import (
     check_event,
+    decode_delta_line,
     decode_event,
     encode_event,
     event_members,
@@ -135,6 +136,7 @@ __all__ = [
     "convert_keys",
     "convert_record",
     "cut_merged",
+    "decode_delta_line",
     "decode_event",
     "encode_event",
     "end_turn",

@@ -1,6 +1,6 @@
 """The one redactor: what errors, notices and diagnostics must not say.
 
-Spec: docs/spec/content/visibility.md, "Errors and diagnostics".
+Spec: docs/spec/content/redaction.md.
 
 Credentials, exception text and paths of the server become ``[redacted]``. Two kinds of knowledge
 meet here: the values that this process must not repeat (the environment of an engine), and the

@@ -1,6 +1,6 @@
 r"""Shapes of text that give a secret away, whatever its value: what :mod:`redact` looks for.
 
-Spec: docs/spec/content/visibility.md, "Errors and diagnostics".
+Spec: docs/spec/content/redaction.md.
 
 Prose stays as it is, so every shape asks for more than an English word: a prefix, a digit, a
 separator, an assignment. Every pattern takes linear time: no repetition stands inside a repetition

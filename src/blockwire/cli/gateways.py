@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 import anyio
 
+from blockwire.cli.output import note
 from blockwire.cli.places import prepare_place, store_path
 from blockwire.cli.settings import Config
 from blockwire.cli.signals import ended_by_signals
@@ -178,6 +179,16 @@ async def _owner_url(path: Path | None) -> str | None:
     )
 
 
+async def _wait_for_others(turns_in_flight: Callable[[], int]) -> None:
+    """Wait for turns that other programs started here; they would end with this process."""
+    is_told = False
+    while turns_in_flight():
+        if not is_told:
+            is_told = True
+            note("another program still gets its answer through this one (Ctrl-C stops it)")
+        await anyio.sleep(OWNER_POLL_S)
+
+
 @asynccontextmanager
 async def _own_gateway(config: Config, token: str) -> AsyncIterator[str]:
     # Starting a gateway imports much that a client of a running one does not need.
@@ -213,5 +224,6 @@ async def _own_gateway(config: Config, token: str) -> AsyncIterator[str]:
             # The gateway itself goes on until its turns are settled.
             with ended_by_signals():
                 yield url
+                await _wait_for_others(lambda: gateway.service.turns_in_flight)
         finally:
             stop.set()

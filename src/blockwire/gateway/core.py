@@ -179,6 +179,11 @@ class GatewayCore:
         return self._tasks
 
     @property
+    def turns_in_flight(self) -> int:
+        """How many turns are not over."""
+        return self._turns_in_flight
+
+    @property
     def engine_names(self) -> tuple[str, ...]:
         """Names that a submit may give as ``engine``, the default first."""
         default = self._engine_default

@@ -13,6 +13,7 @@ from blockwire.cli.main import EXIT_INTERRUPTED
 from blockwire.cli.options import CONFIG_OPTIONS, ENGINE_OPTIONS, options, take_config
 from blockwire.cli.output import note, write
 from blockwire.cli.settings import Config
+from blockwire.cli.system import tune_interpreter
 from blockwire.cli.wiring import announce, build_gateway, set_up_logging, started
 from blockwire.gateway import serve
 
@@ -88,6 +89,7 @@ async def _serve(config: Config) -> int | None:
         note(f"engines: {', '.join(gateway.engine_names)}; store: {config['store']}")
 
     async with started(gateway):
+        tune_interpreter()
         return await serve(
             gateway.app,
             config["host"],

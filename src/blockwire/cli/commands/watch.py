@@ -58,6 +58,8 @@ async def _watch(config: Config, conversation_id: str | None, arguments: dict[st
     # Whoever waits for the first conversation may wait on a store of its own.
     async with open_gateway(config, makes_store=conversation_id is None) as gateway:
         if conversation_id is not None:
+            # A wrong address or id is an error now; what is lost later comes back.
+            await gateway.client.read_conversation(conversation_id)
             await watching.follow(gateway, conversation_id)
         else:
             await _follow_newest(gateway, watching)

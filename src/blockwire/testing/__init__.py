@@ -1,8 +1,15 @@
 """What others need to test with us: contract suites, scripts, strategies.
 
-Spec: docs/explanation/the-house.md. Never imported by product code.
+Spec: docs/explanation/the-house.md. Never imported by product code, so nothing is imported here
+either; take what you need by its name::
 
-``blockwire.testing.strategies`` and ``scripts`` need hypothesis and are imported by their names.
+    from blockwire.testing.store_contract import StoreContract    # pytest, anyio's plugin
+    from blockwire.testing.bus_contract import BusContract        # the same
+    from blockwire.testing.store_script import Script             # nothing else
+    from blockwire.testing.scripts import conversation_scripts    # hypothesis
+    from blockwire.testing.strategies import messages             # hypothesis
+
+``pip install 'blockwire[testing]'`` brings what they need.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from blockwire.content import (
@@ -36,6 +35,7 @@ from blockwire.content import (
 )
 from blockwire.content.vocabulary import TerminalStatus
 from blockwire.jsontext import Json
+from blockwire.testing.needs import st
 from blockwire.testing.strategies import json_values, messages, texts
 
 __all__ = ["conversation_scripts", "numbered", "numbered_for", "turn_scripts"]

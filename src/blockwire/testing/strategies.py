@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hypothesis import strategies as st
-
 from blockwire.content import NAME_CHARS_MAX, TIME_MAX, Block, Message
 from blockwire.jsontext import Json
+from blockwire.testing.needs import st
 
 __all__ = [
     "BLOCK_TYPES",

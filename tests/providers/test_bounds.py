@@ -1,7 +1,5 @@
 """What a decoder keeps has bounds, and whoever exceeds them fails the turn, not the process."""
 
-from typing import Any
-
 import pytest
 
 from blockwire.providers import answer, draft, framing, parts
@@ -104,12 +102,26 @@ def test_a_line_that_never_ends_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_body_that_is_no_event_stream_is_kept_up_to_a_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(framing, "HEAD_BYTES_MAX", 50)
+    monkeypatch.setattr(framing, "CHUNK_BYTES_MAX", 50)
+    reader = framing.JsonValues()
+
+    for piece in (b'[{"a": "', *[b"x" * 20] * 10):
+        assert reader.receive_data(piece) == []
+        assert len(reader._value) <= 50
+
+    assert reader.receive_data(b'"}, {"b": 1}]') == [
+        framing.RawChunk("", None),
+        framing.RawChunk("", b'{"b": 1}'),
+    ]
+    reader.receive_data(b'[{"a": "' + b"x" * 50)
+    assert reader.receive_eof() == [framing.RawChunk("", None)]
+
+
+def test_blanks_before_a_body_are_kept_up_to_a_bound() -> None:
     reader = framing.EventStream()
 
-    reader.receive_data(b'{"error": {"message": "')
-    for _ in range(10):
-        reader.receive_data(b"x" * 20)
+    for _ in range(framing.HEAD_BYTES_MAX + 1):
+        reader.receive_data(b"\n")
 
-    kept: Any = reader._head
-    assert len(kept) <= 50
+    assert reader._head is None
+    assert reader.receive_data(b"data: 1\n\n") == [framing.RawChunk("message", b"1")]

@@ -5,10 +5,18 @@ from importlib.resources import files
 import pytest
 
 from blockwire.providers import decode_stream, parse_recording
+from tests.providers.anthropic_samples import ANTHROPIC
+from tests.providers.chat_samples import CHAT
 from tests.providers.compare import TURN_ID, complaints, counting_ids, decode, fold, outcome_of
+from tests.providers.gemini_samples import GEMINI, OLLAMA
+from tests.providers.responses_samples import RESPONSES
 from tests.providers.samples import SAMPLES, Sample
 
-EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.api} {sample.name}")
+EACH = pytest.mark.parametrize(
+    "sample",
+    [*SAMPLES, *CHAT, *RESPONSES, *ANTHROPIC, *GEMINI, *OLLAMA],
+    ids=lambda sample: f"{sample.api} {sample.name}",
+)
 RECORDINGS = sorted(
     entry.name
     for entry in files("blockwire").joinpath("recordings").iterdir()

@@ -14,7 +14,14 @@ from blockwire.providers.answer import Answer, Ending
 from blockwire.providers.decoder import Chunk, StreamDecoder
 from blockwire.providers.failures import failure_of
 from blockwire.providers.framing import EventStream
-from blockwire.providers.members import add_counts, clean_name, count_of, record_of, text_of
+from blockwire.providers.members import (
+    add_counts,
+    clean_name,
+    count_of,
+    record_of,
+    records_of,
+    text_of,
+)
 from blockwire.providers.parts import TextKind, TextPart, ToolCall, protocol_error
 
 __all__ = ["AnthropicDecoder"]
@@ -27,6 +34,7 @@ _ENDINGS: Final[Mapping[str, Ending]] = MappingProxyType(
         "max_tokens": "length",
         "model_context_window_exceeded": "length",
         "pause_turn": "paused",
+        "compaction": "paused",
         "refusal": "blocked",
     }
 )
@@ -45,6 +53,7 @@ _KINDS_OF_DELTA: Final[Mapping[str, TextKind]] = MappingProxyType(
 _RESULT_SUFFIX: Final = "_tool_result"
 
 _Block = TextPart | ToolCall | None
+_Path = tuple[str | int, ...]
 
 
 class _Slot:
@@ -87,25 +96,43 @@ class AnthropicDecoder(StreamDecoder):
         }
 
     def _receive(self, chunk: Chunk) -> None:
-        event = self._events.get(text_of(chunk.value, "type") or chunk.name)
-        if event is not None:
+        event_type = text_of(chunk.value, "type")
+        event = self._events.get(event_type or chunk.name)
+        if event_type == "message":
+            # A server that does not stream answers with the whole message.
+            self._take_message(chunk, chunk.value, ())
+            self._finish(chunk)
+        elif event is not None:
             event(chunk)
         elif "error" in chunk.value:
             self._take_error(chunk)
 
     def _start_message(self, chunk: Chunk) -> None:
-        message = record_of(chunk.value, "message")
+        self._take_message(chunk, record_of(chunk.value, "message"), ("message",))
+
+    def _take_message(self, chunk: Chunk, message: dict[str, Json], path: _Path) -> None:
         message_id = text_of(message, "id")
         if self._message_id is not None and message_id != self._message_id:
             # A proxy tried again and spliced the second answer into the first.
             raise protocol_error("A second answer began in the middle of the first.")
+        is_repeated = self._message_id is not None
         self._message_id = message_id
         self._set_model(text_of(message, "model"))
         add_counts(self._answer.usage, record_of(message, "usage"), _USAGE)
+        self._stop_reason = text_of(message, "stop_reason") or self._stop_reason
+        self._stop_details = record_of(message, "stop_details") or self._stop_details
+        if is_repeated:
+            return
+        # What it begins with, as after calls that a program of the server made.
+        for index, block in records_of(message, "content"):
+            self._open_block(chunk, index, block, (*path, "content", index))
+            self._end_block(index)
 
     def _start_block(self, chunk: Chunk) -> None:
-        index = self._index_of(chunk)
         block = record_of(chunk.value, "content_block")
+        self._open_block(chunk, self._index_of(chunk), block, ("content_block",))
+
+    def _open_block(self, chunk: Chunk, index: int, block: dict[str, Json], path: _Path) -> None:
         key = (text_of(block, "type"), text_of(block, "id"))
         slot = self._slots.get(index)
         if slot is not None and not slot.is_closed:
@@ -114,14 +141,16 @@ class AnthropicDecoder(StreamDecoder):
             raise protocol_error("A block began before the one at its place had ended.")
         given = b""
         if record_of(block, "input"):
-            given = member_source(chunk.source, ("content_block", "input")) or b""
-        self._slots[index] = _Slot(key, self._new_block(chunk, block), given.decode())
+            given = member_source(chunk.source, (*path, "input")) or b""
+        self._slots[index] = _Slot(key, self._new_block(chunk, block, path), given.decode())
 
-    def _new_block(self, chunk: Chunk, block: dict[str, Json]) -> _Block:
+    def _new_block(self, chunk: Chunk, block: dict[str, Json], path: _Path) -> _Block:
         block_type = text_of(block, "type")
         if block_type == "text":
             part = self._answer.add_part("prose")
             part.append(text_of(block, "text"))
+            for _index, citation in records_of(block, "citations"):
+                self._answer.collect(part.data, "citations", citation)
             return part
         if block_type == "thinking":
             part = self._answer.add_part("reasoning")
@@ -133,7 +162,7 @@ class AnthropicDecoder(StreamDecoder):
         elif block_type.endswith("tool_use"):
             return self._new_call(block, block_type)
         elif block_type.endswith(_RESULT_SUFFIX):
-            self._take_result(chunk, block, block_type)
+            self._take_result(chunk, block, (*path, "content"))
         else:
             self._answer.skip()
         return None
@@ -152,7 +181,8 @@ class AnthropicDecoder(StreamDecoder):
         call.set_name(text_of(block, "name"))
         return call
 
-    def _take_result(self, chunk: Chunk, block: dict[str, Json], block_type: str) -> None:
+    def _take_result(self, chunk: Chunk, block: dict[str, Json], path: _Path) -> None:
+        block_type = text_of(block, "type")
         call_id = text_of(block, "tool_use_id")
         call = self._calls_by_id.get(call_id)
         if call is None:
@@ -161,7 +191,7 @@ class AnthropicDecoder(StreamDecoder):
             call.set_name(block_type.removesuffix(_RESULT_SUFFIX))
         if call.runner == "client":
             raise protocol_error("The provider told a result of a call that it does not run.")
-        source = member_source(chunk.source, ("content_block", "content")) or b"null"
+        source = member_source(chunk.source, path) or b"null"
         content = record_of(block, "content")
         is_error = block.get("is_error") is True or text_of(content, "type").endswith("_error")
         call.set_output(source, is_error=is_error)
@@ -208,7 +238,10 @@ class AnthropicDecoder(StreamDecoder):
             part.data["signature"] = f"{so_far}{signature}"
 
     def _stop_block(self, chunk: Chunk) -> None:
-        slot = self._slots.get(self._index_of(chunk))
+        self._end_block(self._index_of(chunk))
+
+    def _end_block(self, index: int) -> None:
+        slot = self._slots.get(index)
         if slot is None:
             return
         slot.is_closed = True

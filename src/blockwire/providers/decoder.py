@@ -23,6 +23,7 @@ from blockwire.providers.parts import protocol_error
 __all__ = ["Chunk", "StreamDecoder"]
 
 _DONE: Final = b"[DONE]"
+_JSON_BEGINS: Final = frozenset({b"", b"{", b"["})
 
 # An escaped backslash and a whole surrogate pair are passed over; what is left stands alone.
 _SURROGATES: Final = re.compile(
@@ -109,7 +110,9 @@ class StreamDecoder(ABC):
             if chunk is not None:
                 self._receive(chunk)
         except RemoteProtocolError as error:
-            if not may_be_cut:
+            # A cut object begins as an object; anything else never was one.
+            is_cut = may_be_cut and raw.data is not None and raw.data.lstrip()[:1] in _JSON_BEGINS
+            if not is_cut:
                 self._fail(
                     protocol_error(f"The provider sent what is no valid JSON: {error.code}.")
                 )

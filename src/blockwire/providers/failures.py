@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json, decode_json
-from blockwire.providers.members import clean_name, text_of
+from blockwire.providers.members import clean_name, count_of, text_of
 
 __all__ = ["ProviderFailure", "decode_http_error", "failure_of"]
 
@@ -33,8 +33,13 @@ _OUR_CODES: Final[Mapping[str, str]] = MappingProxyType(
         "overloaded": "provider_overloaded",
         "overloaded_error": "provider_overloaded",
         "insufficient_system_resource": "provider_overloaded",
+        "server_is_overloaded": "provider_overloaded",
+        "slow_down": "provider_overloaded",
+        "bad_gateway": "provider_unavailable",
         "service_unavailable": "provider_unavailable",
+        "service_unavailable_error": "provider_unavailable",
         "unavailable": "provider_unavailable",
+        "too_many_requests": "provider_rate_limited",
     }
 )
 _OUR_CODES_OF_STATUS: Final[Mapping[int, str]] = MappingProxyType(
@@ -75,6 +80,8 @@ _RETRYABLE: Final = frozenset(
     }
 )
 _CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
+# Between the words of ``InternalServerError``, and of what is not snake case otherwise.
+_WORD_ENDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]+")
 _NO_MESSAGE: Final = "The provider reported an error and did not say more."
 
 
@@ -102,31 +109,33 @@ def failure_of(error: Json, *, status: int | None = None) -> ProviderFailure:
         status: HTTP status of the response, where it was not 200.
     """
     record: Mapping[str, Json] = error if isinstance(error, dict) else {"message": error}
-    own_codes = [record.get(name) for name in ("code", "status", "type")]
+    own_codes = [record.get(name) for name in ("code", "status", "type", "error_type")]
     words = [code for code in own_codes if isinstance(code, str) and code.strip()]
-    numbers = [
-        number
-        for number in (*own_codes, record.get("status_code"), status)
-        if type(number) is int or (isinstance(number, str) and number.isdecimal())
-    ]
-    number = int(str(numbers[0])[:4]) if numbers else None
-    code = next(filter(None, map(_our_code, words)), None)
-    by_status = _OUR_CODES_OF_STATUS.get(number or 0)
-    # The word "error" says nothing, and must not hide a telling status.
-    if code is None or code == "provider_error":
-        code = by_status or "provider_error"
-    own = words[0] if words else number
+    numbers = [_status_of(value) for value in (*own_codes, record.get("status_code"), status)]
+    number = next(filter(None, numbers), None)
+    codes = [code for code in map(_our_code, words) if code is not None]
+    # The word "error" says nothing, and must not hide a telling status or a telling type.
+    code = next((code for code in codes if code != "provider_error"), None)
+    code = code or _OUR_CODES_OF_STATUS.get(number or 0, "provider_error")
+    own = words[0] if words else number or count_of(record, "code")
     return ProviderFailure(
         code=code,
         message=_message_of(record),
-        retryable=code in _RETRYABLE
-        or (code == "provider_error" and number is not None and number >= 500),
+        # What the server could not do it may do later, whatever it calls that.
+        retryable=code in _RETRYABLE or (number is not None and number >= 500),
         provider_code=clean_name(own) if isinstance(own, str) else own,
     )
 
 
+def _status_of(value: Json) -> int | None:
+    """Return the HTTP status of an error that ``value`` is; some have numbers of their own."""
+    is_text = isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdecimal()
+    number = int(value) if is_text or type(value) is int else 0  # type: ignore[arg-type]
+    return number if 400 <= number <= 599 else None
+
+
 def _our_code(word: str) -> str | None:
-    code = word.strip().lower().replace("-", "_").replace(" ", "_")
+    code = _WORD_ENDS.sub("_", word.strip()).lower()
     return _OUR_CODES.get(code, code) if _CODE.match(code) else None
 
 

@@ -1,23 +1,31 @@
-"""Bytes to the JSON texts of one stream: an event stream, or one text per line.
+"""Bytes to the JSON texts of one stream: an event stream, one text per line, or an array of them.
 
 Spec: docs/spec/providers.md, "Framing". Above is ``decoder``; below is ``sse``.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final, Protocol
 
 from msgspec import Struct
 
 from blockwire.sse import SseDecoder, SseEvent, SseItem
 
-__all__ = ["EventStream", "Framing", "JsonLines", "RawChunk"]
+__all__ = ["EventStream", "Framing", "JsonLines", "JsonValues", "RawChunk"]
 
 # Bytes of one event or line; the largest that is seen holds a picture in base64.
 CHUNK_BYTES_MAX: Final = 16 * 1024 * 1024
 
-# Bytes kept of a body that may turn out to be no event stream but one JSON text.
-HEAD_BYTES_MAX: Final = 1024 * 1024
+# Bytes of blanks after which a body that has not begun yet is taken for an event stream.
+HEAD_BYTES_MAX: Final = 1024
+
+# With one of these begins a line of an event stream, even a cut one.
+_FIELDS: Final = (b":", b"data", b"event", b"id", b"retry")
+
+# What matters when JSON is cut into its values; what stands in strings is passed over.
+_MARK: Final = re.compile(rb'["\\{}\[\]]')
+_OPENING: Final = b"{["
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -51,36 +59,69 @@ class Framing(Protocol):
 
 
 class EventStream:
-    """The data of an event stream, one JSON text per event."""
+    """The data of an event stream, one JSON text per event; or JSON, where the body is that."""
 
     def __init__(self) -> None:
         self._sse = SseDecoder(event_bytes_max=CHUNK_BYTES_MAX)
+        # The body until it is clear what it is.
         self._head: bytearray | None = bytearray()
+        self._values: JsonValues | None = None
+        # How the body began, as long as no event came of it.
+        self._foreign = b""
 
     def receive_data(self, data: bytes) -> list[RawChunk]:
         """Return the texts that ``data`` completed; blank ones are left out."""
+        if self._head is not None:
+            self._head += data
+            if not _has_begun(self._head):
+                return []
+            data, self._head = bytes(self._head), None
+            self._begin(data)
+        if self._values is not None:
+            return self._values.receive_data(data)
         chunks = _raw_chunks(self._sse.receive_data(data))
         if chunks:
-            self._head = None
-        elif self._head is not None and len(self._head) + len(data) <= HEAD_BYTES_MAX:
-            self._head += data
+            self._foreign = b""
         return chunks
+
+    def _begin(self, data: bytes) -> None:
+        beginning = data.removeprefix(_BOM).lstrip()
+        if beginning[:1] in {b"{", b"["}:
+            self._values = JsonValues()
+        else:
+            self._foreign = beginning
 
     def receive_reconnect(self) -> None:
         """Forget the unfinished event: a new body begins."""
         self._sse = SseDecoder(event_bytes_max=CHUNK_BYTES_MAX)
+        self._head = bytearray()
+        self._values = None
+        self._foreign = b""
 
     def receive_eof(self) -> list[RawChunk]:
-        """Return the event whose blank line is missing, or a body that was one JSON text.
+        """Return the event whose blank line is missing, or the beginning of what is no stream.
 
         The standard drops an unfinished event. Here that would take a healthy answer for a cut
         one, and nothing is risked: a JSON object that was cut does not parse.
         """
+        if self._values is not None:
+            return self._values.receive_eof()
         chunks = _raw_chunks(self._sse.receive_data(b"\n\n"))
         chunks += _raw_chunks(self._sse.receive_eof())
-        if not chunks and self._head:
-            chunks.append(RawChunk("", bytes(self._head)))
+        if not chunks and self._foreign and not _is_field(self._foreign):
+            chunks.append(RawChunk("", self._foreign))
         return chunks
+
+
+def _has_begun(head: bytearray) -> bool:
+    if len(head) > HEAD_BYTES_MAX:
+        return True
+    return bool(head.removeprefix(_BOM).strip()) and not _BOM.startswith(head)
+
+
+def _is_field(beginning: bytes) -> bool:
+    """Return whether a body begins as an event stream does; it may be cut in the first word."""
+    return any(beginning.startswith(name) or name.startswith(beginning) for name in _FIELDS)
 
 
 def _raw_chunks(items: list[SseItem]) -> list[RawChunk]:
@@ -89,6 +130,75 @@ def _raw_chunks(items: list[SseItem]) -> list[RawChunk]:
         for item in items
         if not isinstance(item, SseEvent) or item.data.strip()
     ]
+
+
+class JsonValues:
+    """The objects of a body that is one JSON object, several of them, or one array of them.
+
+    An array is what Gemini sends to who does not ask for events, and a lone object what a server
+    answers that does not stream.
+    """
+
+    def __init__(self) -> None:
+        self._value = bytearray()
+        self._is_too_large = False
+        self._depth = 0
+        # Depth at which values begin: 1 inside the array around them.
+        self._base: int | None = None
+        self._is_in_string = False
+        # Where the byte stands that a backslash made plain, counted from the next piece on.
+        self._escaped = -1
+
+    def receive_data(self, data: bytes) -> list[RawChunk]:
+        """Return the texts that ``data`` completed."""
+        chunks: list[RawChunk] = []
+        start = 0
+        for mark in _MARK.finditer(data):
+            position = mark.start()
+            if position == self._escaped or self._takes_as_text(data, position):
+                continue
+            if data[position] in _OPENING:
+                if self._base is None:
+                    self._base = int(data[position : position + 1] == b"[")
+                if self._depth == self._base:
+                    start = position
+                self._depth += 1
+            else:
+                self._depth = max(self._depth - 1, 0)
+                if self._depth == self._base:
+                    self._keep(data[start : position + 1])
+                    chunks.append(self._take())
+        if self._base is not None and self._depth > self._base:
+            self._keep(data[start:])
+        self._escaped -= len(data)
+        return chunks
+
+    def _takes_as_text(self, data: bytes, position: int) -> bool:
+        """Return whether the mark is a quote, or text between quotes."""
+        if data[position] == ord('"'):
+            self._is_in_string = not self._is_in_string
+            return True
+        if self._is_in_string and data[position] == ord("\\"):
+            self._escaped = position + 1
+        return self._is_in_string
+
+    def _keep(self, piece: bytes) -> None:
+        if self._is_too_large or len(self._value) + len(piece) > CHUNK_BYTES_MAX:
+            self._is_too_large = True
+            self._value.clear()
+        else:
+            self._value += piece
+
+    def _take(self) -> RawChunk:
+        text = self._value.decode(errors="replace").encode()
+        chunk = RawChunk("", None if self._is_too_large else text)
+        self._value.clear()
+        self._is_too_large = False
+        return chunk
+
+    def receive_eof(self) -> list[RawChunk]:
+        """Return the value whose end is missing: it does not parse."""
+        return [self._take()] if self._value or self._is_too_large else []
 
 
 class JsonLines:

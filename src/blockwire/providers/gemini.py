@@ -74,6 +74,7 @@ class GeminiDecoder(StreamDecoder):
         self._open_call: ToolCall | None = None
         self._partial = PartialArguments()
         self._code_call: ToolCall | None = None
+        self._server_calls: dict[str, ToolCall] = {}
         self._finish_reason = ""
         self._finish_message = ""
 
@@ -114,6 +115,10 @@ class GeminiDecoder(StreamDecoder):
             self._take_code(chunk, path, signature)
         elif "codeExecutionResult" in part:
             self._take_code_result(chunk, path, record_of(part, "codeExecutionResult"))
+        elif "toolCall" in part:
+            self._take_server_call(chunk, path, record_of(part, "toolCall"), signature)
+        elif "toolResponse" in part:
+            self._take_server_result(chunk, path, record_of(part, "toolResponse"))
         elif "inlineData" in part or "fileData" in part:
             data = record_of(part, "inlineData") or record_of(part, "fileData")
             kind = clean_name(text_of(data, "mimeType")) or "of unknown type"
@@ -189,6 +194,28 @@ class GeminiDecoder(StreamDecoder):
         call.set_name("code_execution")
         source = member_source(chunk.source, (*path, "codeExecutionResult")) or b""
         call.set_output(source, is_error=text_of(result, "outcome") not in {"", "OUTCOME_OK"})
+
+    def _take_server_call(
+        self, chunk: Chunk, path: tuple[str | int, ...], call: dict[str, Json], signature: str
+    ) -> None:
+        call_id = text_of(call, "id")
+        data: dict[str, Json] = {"call_id": call_id} if call_id else {}
+        if signature:
+            data["thought_signature"] = signature
+        server_call = self._answer.add_call("provider", **data)
+        server_call.set_name(text_of(call, "toolType").lower())
+        source = member_source(chunk.source, (*path, "toolCall", "args")) or b""
+        server_call.set_arguments(source.decode())
+        server_call.end_arguments()
+        self._server_calls[call_id] = server_call
+
+    def _take_server_result(
+        self, chunk: Chunk, path: tuple[str | int, ...], result: dict[str, Json]
+    ) -> None:
+        call = self._server_calls.pop(text_of(result, "id"), None)
+        if call is not None:
+            source = member_source(chunk.source, (*path, "toolResponse", "response"))
+            call.set_output(source or b"null")
 
     def _receive_end(self) -> None:
         reason = self._finish_reason

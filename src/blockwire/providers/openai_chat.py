@@ -22,7 +22,7 @@ from blockwire.providers.members import (
     records_of,
     text_of,
 )
-from blockwire.providers.parts import ToolCall
+from blockwire.providers.parts import TextKind, ToolCall
 from blockwire.providers.think_tags import ThinkTags
 
 __all__ = ["OpenAIChatDecoder"]
@@ -36,17 +36,26 @@ _ENDINGS: Final[Mapping[str, Ending]] = MappingProxyType(
         "eos": "stop",
         "end_turn": "stop",
         "stop_sequence": "stop",
+        "complete": "stop",
+        "eos_token": "stop",
+        "tool_call": "tool_calls",
         "tool_calls": "tool_calls",
         "tool_use": "tool_calls",
         "function_call": "tool_calls",
         "length": "length",
         "max_tokens": "length",
+        "max_output_tokens": "length",
+        "model_context_window_exceeded": "length",
         "model_length": "length",
         "content_filter": "content_filter",
+        "safety": "content_filter",
         "sensitive": "content_filter",
         "refusal": "blocked",
     }
 )
+# Members of a call that hold its name and its input: as JSON, as free text, and from before there
+# could be several calls.
+_CALL_KINDS: Final = ("function", "custom", "function_call")
 # Finish reasons that are failures.
 _FAILURES: Final = frozenset({"error", "insufficient_system_resource", "network_error"})
 _USAGE: Final[Mapping[str, str | tuple[str, str]]] = MappingProxyType(
@@ -67,6 +76,7 @@ class OpenAIChatDecoder(StreamDecoder):
         self._text = ThinkTags(answer)
         self._calls = _CallIndex(answer)
         self._finish_reason = ""
+        self._has_reasoning = False
 
     def _receive(self, chunk: Chunk) -> None:
         value = chunk.value
@@ -81,7 +91,11 @@ class OpenAIChatDecoder(StreamDecoder):
         if error is None and "error" in kinds:
             error = value
         if error is not None:
-            self._text.drop()
+            self._fail_with(error)
+
+    def _fail_with(self, error: Json) -> None:
+        self._text.drop()
+        if not self.is_over:
             self._answer.fail(failure_of(error))
 
     def _take_choice(self, chunk: Chunk, index: int, choice: dict[str, Json]) -> None:
@@ -91,24 +105,44 @@ class OpenAIChatDecoder(StreamDecoder):
         delta = record_of(choice, name)
         self._take_reasoning(delta)
         self._take_content(delta)
-        path: list[str | int] = ["choices", index, name]
+        self._take_calls(chunk, ["choices", index, name], delta)
+        self._finish_reason = text_of(choice, "finish_reason") or self._finish_reason
+        if choice.get("error") is not None:
+            self._fail_with(choice["error"])
+
+    def _take_calls(self, chunk: Chunk, path: list[str | int], delta: dict[str, Json]) -> None:
         for position, piece in records_of(delta, "tool_calls"):
             self._text.flush()
             self._calls.add(piece, chunk.source, [*path, "tool_calls", position])
-        self._finish_reason = text_of(choice, "finish_reason") or self._finish_reason
+        if isinstance(delta.get("function_call"), dict):
+            # How a call was written before there could be several.
+            self._text.flush()
+            piece = {"index": 0, "function_call": delta["function_call"]}
+            self._calls.add(piece, chunk.source, path)
 
     def _take_reasoning(self, delta: dict[str, Json]) -> None:
-        pieces = (text_of(delta, name) for name in _REASONING_MEMBERS)
+        details = [detail for _index, detail in records_of(delta, "reasoning_details")]
+        pieces = [text_of(delta, name) for name in _REASONING_MEMBERS]
         reasoning = next(filter(None, pieces), "")
+        self._has_reasoning = self._has_reasoning or bool(reasoning)
+        if not self._has_reasoning:
+            # Where there is no member for the text, the details hold it.
+            reasoning = "".join(map(_text_of_detail, details))
         if reasoning:
             self._text.no_tags()
-            self._answer.say("reasoning", reasoning)
-        for _index, detail in records_of(delta, "reasoning_details"):
+            self._say("reasoning", reasoning)
+        for detail in details:
             # The text of the details is said already; what is signed or encrypted is to go back.
-            if "data" in detail or "signature" in detail:
+            if text_of(detail, "data") or text_of(detail, "signature"):
                 self._keep_detail(detail)
 
+    def _say(self, kind: TextKind, text: str) -> None:
+        if text:
+            self._calls.show()
+            self._answer.say(kind, text)
+
     def _keep_detail(self, detail: dict[str, Json]) -> None:
+        self._calls.show()
         segment = self._answer.segment
         if segment is not None and segment.kind == "reasoning":
             self._answer.collect(segment.data, "reasoning_details", detail)
@@ -118,19 +152,35 @@ class OpenAIChatDecoder(StreamDecoder):
             part.close()
 
     def _take_content(self, delta: dict[str, Json]) -> None:
-        self._text.add(text_of(delta, "content"))
+        self._add_text(text_of(delta, "content"))
+        # What is spoken has its words beside it.
+        self._add_text(text_of(record_of(delta, "audio"), "transcript"))
         for _index, part in records_of(delta, "content"):
             thinking = [text_of(piece, "text") for _, piece in records_of(part, "thinking")]
             reasoning = text_of(part, "thinking") or "".join(thinking)
             if reasoning:
                 self._text.no_tags()
-                self._answer.say("reasoning", reasoning)
-            self._text.add(text_of(part, "text"))
+                self._say("reasoning", reasoning)
+            self._add_text(text_of(part, "text"))
         refusal = text_of(delta, "refusal")
         if refusal:
             self._text.flush()
             self._answer.has_refusal = True
-            self._answer.say("prose", refusal)
+            self._say("prose", refusal)
+        for _index, annotation in records_of(delta, "annotations"):
+            if self._answer.segment is not None:
+                self._answer.collect(self._answer.segment.data, "annotations", annotation)
+        if records_of(delta, "images"):
+            self._calls.show()
+            self._text.flush()
+            self._answer.add_notice(
+                "content_not_supported", "The answer holds a picture that is not kept."
+            )
+
+    def _add_text(self, text: str) -> None:
+        if text:
+            self._calls.show()
+            self._text.add(text)
 
     def _receive_done(self) -> None:
         self._finish(self._finish_reason or "stop")
@@ -148,7 +198,7 @@ class OpenAIChatDecoder(StreamDecoder):
             message = "The provider broke off the answer."
             self._answer.fail(failure_of({"code": reason, "message": message}))
             return
-        ending = _ENDINGS.get(reason, "unknown")
+        ending = _ENDINGS.get(reason.lower(), "unknown")
         if ending in {"stop", "tool_calls"}:
             for call in self._answer.calls:
                 call.end_arguments()
@@ -172,15 +222,29 @@ class _CallIndex:
             source: The text of the chunk.
             path: Where the piece is in it.
         """
-        function = record_of(piece, "function")
+        kind = next((name for name in _CALL_KINDS if name in piece), "function")
+        function = record_of(piece, kind)
+        last = self._last
         call = self._find(piece, function)
         if call is None:
             return
-        call.set_name(text_of(function, "name"))
-        call.add_arguments(text_of(function, "arguments"))
+        if last is not None and last is not call:
+            last.show()
+        call.add_name(text_of(function, "name"))
+        call.is_free_text = call.is_free_text or kind == "custom"
+        arguments = text_of(function, "input" if kind == "custom" else "arguments")
         if isinstance(function.get("arguments"), dict):
-            text = member_source(source, [*path, "function", "arguments"])
-            call.set_arguments((text or b"").decode())
+            arguments = (member_source(source, [*path, kind, "arguments"]) or b"").decode()
+            call.set_arguments(arguments)
+        else:
+            call.add_arguments(arguments)
+        if arguments:
+            call.show()
+
+    def show(self) -> None:
+        """Show the last call, whose name may have been waiting for more of it."""
+        if self._last is not None:
+            self._last.show()
 
     def _find(self, piece: dict[str, Json], function: dict[str, Json]) -> ToolCall | None:
         call_id = text_of(piece, "id")
@@ -218,3 +282,7 @@ def _is_another(call: ToolCall, call_id: str, name: str) -> bool:
     if call_id:
         return call.data.get("call_id", call_id) != call_id
     return bool(name) and call.has_whole_arguments()
+
+
+def _text_of_detail(detail: dict[str, Json]) -> str:
+    return text_of(detail, "text") or text_of(detail, "summary")

@@ -5,7 +5,7 @@ Spec: docs/spec/providers.md, "OpenAI Responses".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -33,6 +33,7 @@ _DELTAS: Final[Mapping[str, tuple[PartKind, str]]] = MappingProxyType(
         "response.output_text.delta": ("output_text", "content_index"),
         "response.refusal.delta": ("refusal", "content_index"),
         "response.reasoning_text.delta": ("reasoning_text", "content_index"),
+        "response.reasoning.delta": ("reasoning_text", "content_index"),
         "response.reasoning_summary_text.delta": ("summary_text", "summary_index"),
     }
 )
@@ -66,6 +67,15 @@ _ARGUMENT_WHOLES: Final[Mapping[str, str]] = MappingProxyType(
         "response.custom_tool_call_input.done": "input",
     }
 )
+_ENDS: Final = frozenset(
+    {
+        "response.completed",
+        "response.incomplete",
+        "response.failed",
+        "response.cancelled",
+        "error",
+    }
+)
 _INCOMPLETE: Final[Mapping[str, Ending]] = MappingProxyType(
     {
         "max_output_tokens": "length",
@@ -91,6 +101,7 @@ class OpenAIResponsesDecoder(StreamDecoder):
         self._items: list[ResponseItem] = []
         self._by_index: dict[int, ResponseItem] = {}
         self._numbers = _SequenceNumbers()
+        self._tools: Sequence[Json] = ()
         self._events: Final[Mapping[str, Callable[[Chunk], None]]] = {
             **dict.fromkeys(_DELTAS, self._take_delta),
             **dict.fromkeys(_WHOLES, self._take_whole),
@@ -99,6 +110,8 @@ class OpenAIResponsesDecoder(StreamDecoder):
             "response.created": self._take_response,
             "response.queued": self._take_response,
             "response.in_progress": self._take_response,
+            "response.content_part.done": self._take_whole_part,
+            "response.reasoning_summary_part.done": self._take_whole_part,
             "response.output_item.added": self._add_item,
             "response.output_item.done": self._finish_item,
             "response.output_text.annotation.added": self._take_annotation,
@@ -120,7 +133,9 @@ class OpenAIResponsesDecoder(StreamDecoder):
             # A server that does not stream answers with the whole response.
             self._end_with(chunk.value, chunk.source)
             return
-        if not self._numbers.is_new(count_of(chunk.value, "sequence_number"), name):
+        is_new = self._numbers.is_new(count_of(chunk.value, "sequence_number"), name)
+        # An end cannot have been seen before, whatever its number.
+        if not is_new and name not in _ENDS:
             return
         event = self._events.get(name)
         if event is not None:
@@ -129,12 +144,21 @@ class OpenAIResponsesDecoder(StreamDecoder):
             self._take_error(chunk)
 
     def _take_response(self, chunk: Chunk) -> None:
-        self._set_model(text_of(record_of(chunk.value, "response"), "model"))
+        response = record_of(chunk.value, "response")
+        self._set_model(text_of(response, "model"))
+        tools = response.get("tools")
+        if isinstance(tools, list):
+            self._tools = tools
 
     def _index_of(self, chunk: Chunk) -> int:
         index = count_of(chunk.value, "output_index")
-        # Some servers leave the index out: then it is the item that came last.
-        return max(self._by_index, default=0) if index is None else index
+        if index is not None:
+            return index
+        # Some servers leave the index out: then it is the item with the id, or that came last.
+        last = max(self._by_index, default=0)
+        item_id = text_of(chunk.value, "item_id") or text_of(record_of(chunk.value, "item"), "id")
+        named = (index for index, item in self._by_index.items() if item.item_id == item_id)
+        return next(named, last) if item_id else last
 
     def _add_item(self, chunk: Chunk) -> None:
         item = record_of(chunk.value, "item")
@@ -147,7 +171,7 @@ class OpenAIResponsesDecoder(StreamDecoder):
 
     def _new_item(self, index: int, item: dict[str, Json]) -> ResponseItem:
         self._answer.skip()
-        new = ResponseItem(self._answer, item)
+        new = ResponseItem(self._answer, item, self._tools)
         self._items.append(new)
         self._by_index[index] = new
         return new
@@ -171,6 +195,13 @@ class OpenAIResponsesDecoder(StreamDecoder):
         whole = text_of(chunk.value, member)
         if whole:
             self._part_of(chunk, kind, index_member).repair(whole)
+
+    def _take_whole_part(self, chunk: Chunk) -> None:
+        part = record_of(chunk.value, "part")
+        for kind, index_member, member in _WHOLES.values():
+            whole = text_of(part, member)
+            if whole and text_of(part, "type") == kind:
+                self._part_of(chunk, kind, index_member).repair(whole)
 
     def _take_arguments(self, chunk: Chunk) -> None:
         call = self._item_of(chunk, "").call
@@ -197,7 +228,22 @@ class OpenAIResponsesDecoder(StreamDecoder):
         known = self._by_index.get(index)
         if known is None or known.item_type != text_of(item, "type"):
             known = self._new_item(index, item)
-        known.finish(item, member_source(chunk.source, ["item"]) or b"")
+        self._finish(known, item, member_source(chunk.source, ["item"]) or b"")
+
+    def _finish(self, known: ResponseItem, item: dict[str, Json], source: bytes) -> None:
+        known.finish(item, source)
+        if known.item_type.endswith("_output"):
+            self._take_result(known, item, source)
+
+    def _take_result(self, result: ResponseItem, item: dict[str, Json], source: bytes) -> None:
+        """Hand a result of the server to its call: the one with its id, else the one before it."""
+        call_type = f"{result.item_type.removesuffix('_output').removesuffix('_call')}_call"
+        calls = [call for call in self._items if call.item_type == call_type]
+        named = [
+            call for call in calls if call.call_id and call.call_id == text_of(item, "call_id")
+        ]
+        for call in (named or calls)[-1:]:
+            call.take_result(item, source)
 
     def _take_end(self, chunk: Chunk) -> None:
         response = record_of(chunk.value, "response")
@@ -237,7 +283,7 @@ class OpenAIResponsesDecoder(StreamDecoder):
             seen = [self._new_item(index, item) for index, item in final]
         if [item.item_type for item in seen] == [text_of(item, "type") for _, item in final]:
             for known, (index, item) in zip(seen, final, strict=True):
-                known.finish(item, member_source(source, ["output", index]) or b"")
+                self._finish(known, item, member_source(source, ["output", index]) or b"")
 
     def _take_error(self, chunk: Chunk) -> None:
         error = chunk.value.get("error")

@@ -5,7 +5,7 @@ Spec: docs/spec/providers.md, "OpenAI Responses". Above is ``openai_responses``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -26,17 +26,25 @@ _TEXT_KINDS: Final[Mapping[PartKind, TextKind]] = MappingProxyType(
         "summary_text": "reasoning",
     }
 )
-# Calls that the client is to run, and the member that holds their input. Every other ``*_call``
+# Calls that the client is to run, and the members that hold their input. Every other ``*_call``
 # is run by the server; handing one out would run it twice.
-_CLIENT_CALLS: Final[Mapping[str, str]] = MappingProxyType(
+_CLIENT_CALLS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "function_call": "arguments",
-        "custom_tool_call": "input",
-        "computer_call": "action",
-        "local_shell_call": "action",
-        "shell_call": "action",
-        "apply_patch_call": "operation",
+        "function_call": ("arguments",),
+        "custom_tool_call": ("input",),
+        "computer_call": ("action", "actions"),
+        "local_shell_call": ("action",),
+        "shell_call": ("action",),
+        "apply_patch_call": ("operation",),
+        "tool_search_call": ("arguments",),
     }
+)
+# With this tool, xAI tells what it runs itself as custom calls.
+_X_SEARCH: Final = "x_search"
+_APPROVAL: Final = "mcp_approval_request"
+_NEEDS_APPROVAL: Final = (
+    "approval_required",
+    "The provider asks for leave to run this call; it was not run.",
 )
 # Where calls that the server runs have their input and their result; the first that is there.
 _SERVER_INPUTS: Final = ("action", "arguments", "input")
@@ -54,7 +62,7 @@ class ResponseItem:
         is_done: The provider has ended it.
     """
 
-    def __init__(self, answer: Answer, item: dict[str, Json]) -> None:
+    def __init__(self, answer: Answer, item: dict[str, Json], tools: Sequence[Json] = ()) -> None:
         self._answer = answer
         self._data: dict[str, Json] = {}
         self._parts: dict[tuple[PartKind, int], TextPart] = {}
@@ -65,22 +73,26 @@ class ResponseItem:
         for name in ("id", "phase", "call_id"):
             if text_of(item, name):
                 self._data["item_id" if name == "id" else name] = clean_name(text_of(item, name))
-        if self.item_type.endswith("_call"):
-            self.call = self._new_call(item)
+        if self.item_type.endswith("_call") or self.item_type == _APPROVAL:
+            self.call = self._new_call(item, is_client=_is_client_call(item, tools))
+
+    @property
+    def item_id(self) -> str:
+        """Id of the item when it began; empty where there is none."""
+        return str(self._data.get("item_id", ""))
 
     @property
     def call_id(self) -> str:
         """Id by which a result names the call; empty where there is none."""
         return str(self._data.get("call_id", ""))
 
-    def _new_call(self, item: dict[str, Json]) -> ToolCall:
-        is_client = self.item_type in _CLIENT_CALLS
+    def _new_call(self, item: dict[str, Json], *, is_client: bool) -> ToolCall:
         call = self._answer.add_call(
             "client" if is_client else "provider",
             **self._data,
             item_type=clean_name(self.item_type),
         )
-        call.is_free_text = self.item_type == "custom_tool_call"
+        call.is_free_text = is_client and self.item_type == "custom_tool_call"
         call.set_name(text_of(item, "name") or self.item_type.removesuffix("_call"))
         return call
 
@@ -143,12 +155,20 @@ class ResponseItem:
 
     def _finish_client_call(self, call: ToolCall, item: dict[str, Json], source: bytes) -> None:
         call.set_name(text_of(item, "name"))
-        name = _CLIENT_CALLS[self.item_type]
+        call_id = text_of(item, "call_id")
+        if call_id and call_id != self.call_id:
+            # The id that came last is the one that a result has to name.
+            self._data["call_id"] = clean_name(call_id)
+            call.sign("call_id", self._data["call_id"])
+        names = _CLIENT_CALLS[self.item_type]
+        name = next((name for name in names if item.get(name) is not None), names[0])
         whole = item.get(name)
         if isinstance(whole, str):
             call.set_arguments(whole)
         elif whole is not None:
-            call.set_arguments((member_source(source, [name]) or b"").decode())
+            text = (member_source(source, [name]) or b"").decode()
+            # An input is an object: several actions at once are a member of one.
+            call.set_arguments(text if isinstance(whole, dict) else f'{{"{name}":{text}}}')
         if text_of(item, "status") in _FAILED:
             call.fail("tool_call_cut", "The provider did not finish the call.")
         else:
@@ -159,14 +179,43 @@ class ResponseItem:
         call.end_arguments()
         error = item.get("error")
         output = next((name for name in _SERVER_OUTPUTS if item.get(name) is not None), None)
-        if error is not None:
+        if self.item_type == _APPROVAL:
+            call.fail(*_NEEDS_APPROVAL)
+        elif error is not None:
             call.set_output(member_source(source, ["error"]) or b"", is_error=True)
         elif text_of(item, "status") in _FAILED:
             call.fail("tool_failed", "The provider could not run the call.")
         elif output is not None:
             call.set_output(member_source(source, [output]) or b"")
-        else:
+        elif self.item_type not in _CLIENT_CALLS or self.item_type == "custom_tool_call":
             call.end_run()
+        # The result of the rest is an item of its own; without one there is none.
+
+    def take_result(self, item: dict[str, Json], source: bytes) -> None:
+        """Complete the call with its result, which is another item."""
+        name = "tools" if "tools" in item else "output"
+        if self.call is not None and self.call.runner == "provider":
+            self.call.set_output(member_source(source, [name]) or b"null")
+
+
+def _is_client_call(item: dict[str, Json], tools: Sequence[Json]) -> bool:
+    """Return whether the client runs a call; some that it usually runs a server may run.
+
+    Args:
+        item: The call.
+        tools: What the response says may be called; nothing where it does not say.
+    """
+    item_type = text_of(item, "type")
+    if item_type == "tool_search_call":
+        return text_of(item, "execution") == "client"
+    if item_type == "shell_call":
+        place = item.get("environment")
+        return not (isinstance(place, dict) and text_of(place, "type").startswith("container"))
+    if item_type == "custom_tool_call":
+        known = [tool for tool in tools if isinstance(tool, dict)]
+        is_declared = any(text_of(tool, "name") == text_of(item, "name") for tool in known)
+        return is_declared or all(text_of(tool, "type") != _X_SEARCH for tool in known)
+    return item_type in _CLIENT_CALLS
 
 
 def _server_input(item: dict[str, Json], source: bytes) -> str:

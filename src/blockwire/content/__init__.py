@@ -9,7 +9,6 @@ from __future__ import annotations
 from blockwire.content.appendlog import AppendLog
 from blockwire.content.codec import (
     check_event,
-    decode_delta_line,
     decode_event,
     encode_event,
     event_members,
@@ -35,6 +34,7 @@ from blockwire.content.events import (
 from blockwire.content.ids import ID_PREFIXES, IdKind
 from blockwire.content.json_schema import SCHEMA_EXCEPTIONS, content_schemas
 from blockwire.content.keys import SOURCE_MEMBERS, check_keys, convert_key, convert_keys, is_key
+from blockwire.content.lines import decode_delta_line
 from blockwire.content.merging import (
     Merged,
     MergePairs,

@@ -37,8 +37,8 @@ from blockwire.errors import LocalProtocolError, RemoteProtocolError
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, encode_json
 
 __all__ = [
+    "are_plain_names",
     "check_event",
-    "decode_delta_line",
     "decode_event",
     "encode_event",
     "event_members",
@@ -46,10 +46,6 @@ __all__ = [
 ]
 
 _encode: Final = msgspec.json.Encoder().encode
-
-DELTA_LINE_BYTES_MAX: Final = 2048
-"""Longer lines are read by the strict reader at once: writing them again costs more than it saves."""
-
 _DELTA: Final = "content.block.delta"
 _DELTA_MEMBER_COUNT: Final = 1 + len(EVENT_FIELDS[_DELTA])
 
@@ -129,61 +125,7 @@ def _decode_members(name: str, value: dict[str, Json]) -> StreamEvent:
     return _CLASSES[name](**known, **stamps, extra=rest or None)
 
 
-class _DeltaLine(
-    msgspec.Struct, tag_field="type", tag=_DELTA, forbid_unknown_fields=True, gc=False
-):
-    """What nearly every line of an upload holds."""
-
-    turn_id: str
-    block_id: str
-    field: str
-    text: str
-    producer_seq: int
-
-
-_decode_line: Final = msgspec.json.Decoder(_DeltaLine).decode
-
-
-def decode_delta_line(data: bytes, last: BlockDelta | None = None) -> tuple[BlockDelta, int] | None:
-    """Return the delta and the ``producer_seq`` of a line that holds nothing else.
-
-    One step instead of reading a tree, checking it and taking it apart. All members are required
-    and are strings and one integer, so the one thing that this reader lets pass and the strict one
-    refuses is a name that is given twice. That makes the line longer than it need be, as blanks
-    and escapes do; so does a line not have the length of what is written for it, nothing is known.
-
-    Args:
-        data: One line.
-        last: The delta before it, whose names have passed already.
-
-    Returns:
-        None when the line is anything else, or anything about it is unusual: the strict reader and
-        :func:`decode_event` then say what it is.
-    """
-    if len(data) > DELTA_LINE_BYTES_MAX:
-        return None
-    try:
-        line = _decode_line(data)
-    except msgspec.DecodeError:
-        return None
-    if len(_encode(line)) != len(data):
-        return None
-    turn_id, block_id, field = line.turn_id, line.block_id, line.field
-    is_known = (
-        last is not None
-        and block_id == last.block_id
-        and turn_id == last.turn_id
-        and field == last.field
-    )
-    if not (is_known or _are_plain_names(turn_id, block_id, field)):
-        return None
-    number = line.producer_seq
-    if not 1 <= number <= SAFE_INTEGER_MAX:
-        return None
-    return BlockDelta(turn_id, block_id, field, line.text), number
-
-
-def _are_plain_names(turn_id: str, block_id: str, field: str) -> bool:
+def are_plain_names(turn_id: str, block_id: str, field: str) -> bool:
     """Tell whether the names pass, by the checks of ``fields`` in their cheapest form.
 
     Printable is stricter than free of controls, and what begins above the blank is not blank.
@@ -208,7 +150,7 @@ def _decode_plain_delta(value: dict[str, Any]) -> BlockDelta | None:
         field, text = value["field"], value["text"]
         if not (
             type(turn_id) is type(block_id) is type(field) is type(text) is str
-            and _are_plain_names(turn_id, block_id, field)
+            and are_plain_names(turn_id, block_id, field)
         ):
             return None
         if len(value) == _DELTA_MEMBER_COUNT:

@@ -242,11 +242,15 @@ class Conversation:
         """
         turn = batch.turn(live.row.id)
         assert turn is not None, "only a live turn is committed"
-        row = turn_row_after(live.row, turn)
-        if batch.drafts:
-            row = msgspec.structs.replace(row, last_seq=0)
-        if producer_seq is not None:
-            row = msgspec.structs.replace(row, producer_seq=producer_seq)
+        row = live.row
+        # While it goes on as before, only its numbers change; the store fills in ``last_seq``.
+        if row.status != "running" or turn.turn_status != "running":
+            row = turn_row_after(row, turn)
+        row = msgspec.structs.replace(
+            row,
+            last_seq=0 if batch.drafts else row.last_seq,
+            producer_seq=row.producer_seq if producer_seq is None else producer_seq,
+        )
         return await self.commit(batch, row=row, expected_epoch=live.row.epoch)
 
     async def commit(

@@ -8,6 +8,8 @@ to roll back. Above is ``conversation``, which commits it; nothing here waits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, cast
 
 import msgspec
@@ -41,8 +43,10 @@ CANCELLED_MESSAGE: Final = "Stopped."
 
 _DELTA_TYPE: Final = "content.block.delta"
 
-# Blocks that tell the reader why a turn did not succeed.
-_EXPLAINING_TYPES: Final = frozenset({"error", "notice"})
+# How a turn ended -> blocks that tell the reader why; a notice reports no failure.
+_EXPLAINING_TYPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {"failed": frozenset({"error"}), "cancelled": frozenset({"error", "notice"})}
+)
 
 
 class Batch:
@@ -94,7 +98,7 @@ class Batch:
         if event.seq or event.prev_seq or event.ts or event.conversation_id:
             event = msgspec.structs.replace(event, seq=0, prev_seq=0, ts=0, conversation_id="")
         if type(event) is BlockDelta:
-            self._add_delta(event)
+            self.add_delta(event)
             return
         before = self.state
         self._run = None
@@ -108,11 +112,13 @@ class Batch:
         self._take(event, before, after)
         self._note_finished(event)
 
-    def _add_delta(self, event: BlockDelta) -> None:
+    def add_delta(self, event: BlockDelta) -> None:
+        """Add a delta that has no numbers; see :meth:`add`."""
         run = self._run
         if run is not None and _continues(run[0], event):
             owner = _encoded(event)
-            self.drafts.append(Draft(_DELTA_TYPE, owner, owner if run[1] else None))
+            # Without members that this version does not know, its encoding is plain.
+            self.drafts.append(Draft(_DELTA_TYPE, owner, owner if run[1] else None, is_plain=True))
             self.size_bytes += len(owner)
             self._texts.append(event.text)
             return
@@ -218,7 +224,8 @@ def _with_final_tool(event: BlockCompleted, after: ConversationState) -> BlockCo
 
 def _missing_word(turn: TurnState, event: TurnEnded, block_id: str) -> Block | None:
     """Return the block that tells readers of a bad end, where the producer told them nothing."""
-    if event.status == "completed" or any(b.type in _EXPLAINING_TYPES for b in turn.blocks):
+    explaining = _EXPLAINING_TYPES.get(event.status)
+    if explaining is None or any(block.type in explaining for block in turn.blocks):
         return None
     if event.status == "cancelled":
         return closing_block(block_id, "turn_cancelled", CANCELLED_MESSAGE, retryable=None)

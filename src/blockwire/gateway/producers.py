@@ -24,6 +24,7 @@ from blockwire.content import (
     TurnStarted,
     UnknownEvent,
     convert_record,
+    decode_delta_line,
     decode_event,
     redact_event,
 )
@@ -88,7 +89,7 @@ async def split_lines(
         tail = lines.pop()
         rest.append(tail)
         rest_bytes += len(tail)
-        whole = [line for line in lines if line.strip()]
+        whole = [line for line in lines if line and not line.isspace()]
         fitting = _fitting(whole, line_bytes_max)
         for start in range(0, len(fitting), lines_max):
             yield fitting[start : start + lines_max]
@@ -100,6 +101,8 @@ async def split_lines(
 
 
 def _fitting(lines: list[bytes], line_bytes_max: int) -> list[bytes]:
+    if max(map(len, lines), default=0) <= line_bytes_max:
+        return lines
     for index, line in enumerate(lines):
         if len(line) > line_bytes_max:
             return lines[:index]
@@ -196,20 +199,38 @@ class Upload:
         self, batch: Batch, lines: list[bytes]
     ) -> tuple[int, int, RemoteProtocolError | None]:
         """Add lines to ``batch``; return the last number, how many were taken, the refusal."""
-        producer_seq = self._live.row.producer_seq
+        live = self._live
+        producer_seq = live.row.producer_seq
+        # Lines are longer than what is kept of them, so while this has room the turn has it too.
+        room_bytes = self._settings.turn_bytes_max - live.size_bytes - sum(map(len, lines))
+        is_easy = room_bytes >= 0
         taken = 0
+        last: BlockDelta | None = None
         try:
             for line in lines:
-                value = self._decode(line)
-                number = _take_producer_seq(value)
-                if number is None or number > producer_seq:
-                    self._check_line(batch, len(line), number, producer_seq)
-                    self._add(batch, value, self._live.row.id)
-                    producer_seq = producer_seq if number is None else number
+                plain = decode_delta_line(line, last)
+                if plain is None or plain[0].turn_id != live.row.id:
+                    producer_seq = self._take_other(batch, line, producer_seq)
+                elif plain[1] > producer_seq:
+                    last, number = plain
+                    if not is_easy or number != producer_seq + 1 or batch.ended:
+                        self._check_line(batch, len(line), number, producer_seq)
+                    batch.add_delta(last)
+                    producer_seq = number
                 taken += 1
         except RemoteProtocolError as refusal:
             return producer_seq, taken, refusal
         return producer_seq, taken, None
+
+    def _take_other(self, batch: Batch, line: bytes, producer_seq: int) -> int:
+        """Add a line that is not plainly a delta; return the last number."""
+        value = self._decode(line)
+        number = _take_producer_seq(value)
+        if number is not None and number <= producer_seq:
+            return producer_seq
+        self._check_line(batch, len(line), number, producer_seq)
+        self._add(batch, value, self._live.row.id)
+        return producer_seq if number is None else number
 
     def _check_line(
         self, batch: Batch, line_bytes: int, number: int | None, producer_seq: int

@@ -90,6 +90,23 @@ class Ring:
         An entry that was here before is ignored. One that does not follow the last means that the
         bus lost something: all before it is let go of, so that readers fetch it from the log.
         """
+        if not entries:
+            return False
+        first, last = entries[0].seq, entries[-1].seq
+        follows = self.last_seq in {0, first - 1}
+        if follows and last - first + 1 == len(entries):
+            # What the bus nearly always brings: all new, and without a gap.
+            self._entries += entries
+            self._seqs += range(first, last + 1)
+            self._bytes += sum(map(_entry_bytes, entries))
+            self.end += len(entries)
+            self.last_seq = last
+            self._pieces.clear()
+            self._trim()
+            return True
+        return self._extend_one_by_one(entries)
+
+    def _extend_one_by_one(self, entries: Sequence[Entry]) -> bool:
         is_new = False
         for entry in entries:
             if entry.seq <= self.last_seq:

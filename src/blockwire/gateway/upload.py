@@ -18,6 +18,7 @@ import anyio
 
 from blockwire.errors import BlockwireError, RemoteProtocolError
 from blockwire.gateway.call import Answer, Call, PeerGoneError
+from blockwire.gateway.direct import DirectWriter, direct_writer
 from blockwire.gateway.http_errors import error_body
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, encode_json
 
@@ -56,7 +57,7 @@ async def answer_upload(call: Call, acknowledgements: _Acknowledgements) -> Answ
         except StopAsyncIteration:
             return Answer(media_type=_MEDIA_TYPE.decode())
         await call.start([(b"content-type", _MEDIA_TYPE), (b"cache-control", b"no-store")])
-        writer = _Writer(call)
+        writer = _Writer(call, direct_writer(call.send))
         writer.put(first)
         async with anyio.create_task_group() as group:
             group.start_soon(writer.run)
@@ -74,13 +75,20 @@ async def answer_upload(call: Call, acknowledgements: _Acknowledgements) -> Answ
 class _Writer:
     """Sends what is pending, whenever the peer takes it."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, direct: DirectWriter | None) -> None:
         self._call = call
+        self._direct = direct
         self._pending = bytearray()
+        self._is_sending = False
         self._is_finished = False
         self._news = anyio.Event()
 
     def put(self, line: dict[str, Json]) -> None:
+        if self._direct is not None and not self._pending and not self._is_sending:
+            # The usual case: the peer reads, so no task need be woken.
+            data = encode_json(line) + b"\n"
+            if self._direct.write(b"%x\r\n%b\r\n" % (len(data), data)):
+                return
         if len(self._pending) > PENDING_BYTES_MAX:
             self._pending.clear()
         self._pending += encode_json(line) + b"\n"
@@ -98,6 +106,8 @@ class _Writer:
             is_finished = self._is_finished
             body = bytes(self._pending)
             self._pending.clear()
+            self._is_sending = True
             await self._call.send(
                 {"type": "http.response.body", "body": body, "more_body": not is_finished}
             )
+            self._is_sending = False

@@ -11,7 +11,7 @@ by the store inside the transaction, and a turn is owned by ``epoch``, which a s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -32,6 +32,8 @@ __all__ = [
     "TurnRow",
 ]
 
+RowT = TypeVar("RowT")
+
 
 class Draft(Struct, frozen=True, gc=False):
     """One event on its way into the log, encoded once, not numbered yet.
@@ -42,11 +44,14 @@ class Draft(Struct, frozen=True, gc=False):
             members last and drops members of these names from the draft.
         public: The public view's JSON object; the same object as ``owner`` where nothing differs;
             None where the event is withheld.
+        is_plain: The maker vouches that neither object has a stamped member or a line break, so
+            that nobody has to look; true of the deltas that make up nearly all of a log.
     """
 
     type: str
     owner: bytes
     public: bytes | None
+    is_plain: bool = False
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -192,10 +197,10 @@ class FramePage(Struct, frozen=True):
     at_end: bool
 
 
-class Page(Struct, frozen=True):
+class Page(Struct, Generic[RowT], frozen=True):
     """One page of a list; ``next_cursor`` is None on the last."""
 
-    items: Sequence[object]
+    items: Sequence[RowT]
     next_cursor: str | None
 
 
@@ -245,8 +250,8 @@ class Store(Protocol):
 
     async def list_conversations(
         self, *, tenant: str | None, cursor: str | None, limit: int
-    ) -> Page:
-        """Return ConversationRows, newest first (``created_at``, then id), after an opaque cursor.
+    ) -> Page[ConversationRow]:
+        """Return conversations, newest first (``created_at``, then id), after an opaque cursor.
 
         ``tenant`` None lists those of all tenants. Raises StoreError ``invalid_cursor``.
         """
@@ -318,8 +323,10 @@ class Store(Protocol):
         """Return the turn submitted with this idempotency key, or None."""
         ...
 
-    async def list_turns(self, conversation_id: str, *, cursor: str | None, limit: int) -> Page:
-        """Return TurnRows, the one that was stored last first. Raises ``invalid_cursor``."""
+    async def list_turns(
+        self, conversation_id: str, *, cursor: str | None, limit: int
+    ) -> Page[TurnRow]:
+        """Return turns, the one that was stored last first. Raises ``invalid_cursor``."""
         ...
 
     async def list_unfinished_turns(self) -> Sequence[TurnRow]:

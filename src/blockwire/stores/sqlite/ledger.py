@@ -365,8 +365,12 @@ def _log_row(head: _Head, entries: Sequence[Entry]) -> _LogRow:
     if first_seq == last_seq:
         owner, public = entries[0].owner_frame, entries[0].public_frame
     else:
-        owner = b"".join([entry.owner_frame for entry in entries])
-        public = b"".join([entry.public_frame or b"" for entry in entries])
+        frames = [entry.owner_frame for entry in entries]
+        public_frames = [entry.public_frame for entry in entries]
+        owner = public = b"".join(frames)
+        # Equal or the same object is one look each; only what differs is joined again.
+        if frames != public_frames:
+            public = b"".join([frame or b"" for frame in public_frames])
     if public is owner or public == owner:
         public = None
     elif public is None:

@@ -1,0 +1,201 @@
+"""Servers whose fan-out alone is measured: they make the events themselves when told to.
+
+``python -m bench.peer ours|starlette PORT``, then ``GET /go?events=N&batch=B&rate=R``: N events to
+each conversation that somebody reads, B at a time, R events a second to each (0: at once).
+``ours`` is the gateway's hub, fed by the bus; ``starlette`` is what one writes without thinking:
+a queue and a ``StreamingResponse`` for each reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, MutableMapping
+from typing import Any, Final, Protocol
+from urllib.parse import parse_qs
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from bench.load import MARK
+from blockwire.buses import MemoryBus
+from blockwire.cli.system import SystemClock, UlidFactory, tune_interpreter
+from blockwire.engines import guard
+from blockwire.gateway import Auth, GatewayService, GatewaySettings, create_app
+from blockwire.ports import Committed, ConversationRow, Draft
+from blockwire.stores import MemoryStore
+from blockwire.stores.entries import stamp_all
+
+__all__ = ["delta_json"]
+
+BACKLOG: Final = 4096
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+def delta_json(text: str) -> bytes:
+    """Return a delta as an engine makes it, ``text`` behind mark and time."""
+    mark = f"{MARK}{time.monotonic_ns()} "
+    return (
+        '{"type":"content.block.delta","turn_id":"turn_01JGAAAAAAAAAAAAAAAAAAAAAA",'
+        f'"block_id":"block_1","field":"markdown","text":"{mark}{text}"}}'
+    ).encode()
+
+
+class Fan(Protocol):
+    """Who publishes."""
+
+    def names(self) -> list[str]:
+        """Return the conversations that somebody reads."""
+        ...
+
+    def publish(self, name: str, count: int) -> None:
+        """Make ``count`` events in one conversation."""
+        ...
+
+
+async def publish_all(fan: Fan, events: int, batch: int, rate_per_s: float) -> None:
+    """Publish as told; between two rounds the loop gets its turn."""
+    started_s = time.monotonic()
+    for done in range(0, events, batch):
+        for name in fan.names():
+            fan.publish(name, batch)
+        due_s = started_s + (done + batch) / rate_per_s if rate_per_s else 0.0
+        await asyncio.sleep(max(due_s - time.monotonic(), 0.0))
+
+
+class Triggered:
+    """An ASGI application with ``/go`` in front of it."""
+
+    def __init__(self, app: Any, fan: Fan) -> None:
+        self._app = app
+        self._fan = fan
+        self._task: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/go":
+            await self._app(scope, receive, send)
+            return
+        query = parse_qs(scope["query_string"].decode())
+        events, batch = int(query["events"][0]), int(query["batch"][0])
+        work = publish_all(self._fan, events, batch, float(query["rate"][0]))
+        # A bare task: the request that asks for it is answered before it is done.
+        self._task = asyncio.get_running_loop().create_task(work)
+        headers = [(b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+class OurFan:
+    """The gateway's bus; conversations are those of the store."""
+
+    def __init__(self) -> None:
+        self.bus = MemoryBus()
+        self.store = MemoryStore()
+        self.heads: dict[str, int] = {}
+
+    def names(self) -> list[str]:
+        return list(self.heads)
+
+    def publish(self, name: str, count: int) -> None:
+        drafts = []
+        for _ in range(count):
+            data = delta_json("twenty characters or so")
+            drafts.append(Draft("content.block.delta", data, data, is_plain=True))
+        head = self.heads[name]
+        entries = stamp_all(drafts, name, head_seq=head, public_head_seq=head, ts=1)
+        self.heads[name] = head + count
+        self.bus.publish(Committed(name, entries))
+
+
+async def make_ours(count: int, tick_ms: int) -> tuple[Any, Fan]:
+    """Return the gateway with ``count`` conversations."""
+    from blockwire.gateway import HttpSettings
+
+    fan = OurFan()
+    clock = SystemClock()
+    settings = GatewaySettings()
+    service = GatewayService(
+        store=fan.store, bus=fan.bus, clock=clock, ids=UlidFactory(), engines={},
+        guard=lambda events, request: guard(events, request, ids=UlidFactory(), clock=clock),
+        settings=settings,
+    )  # fmt: skip
+    await service.start()
+    for index in range(count):
+        row = ConversationRow(id=f"conv_{index}", created_at=1, updated_at=1)
+        await fan.store.create_conversation(row)
+        fan.heads[row.id] = 0
+    app = create_app(
+        service, settings, Auth((), host="127.0.0.1"), clock=clock,
+        http=HttpSettings(tick_ms=tick_ms),
+    )  # fmt: skip
+    return app, fan
+
+
+class StarletteFan:
+    """A queue for each reader."""
+
+    def __init__(self) -> None:
+        self.queues: dict[str, list[asyncio.Queue[bytes]]] = {}
+        self.seq = 0
+
+    def names(self) -> list[str]:
+        return list(self.queues)
+
+    def publish(self, name: str, count: int) -> None:
+        for _ in range(count):
+            self.seq += 1
+            data = delta_json("twenty characters or so")
+            frame = b"id: %d\nevent: content.block.delta\ndata: %b\n\n" % (self.seq, data)
+            for queue in self.queues[name]:
+                queue.put_nowait(frame)
+
+    async def read(self, request: Request) -> Response:
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self.queues.setdefault(request.query_params["id"], []).append(queue)
+
+        async def frames() -> AsyncGenerator[bytes, None]:
+            yield b": ready\n\n"
+            while True:
+                yield await queue.get()
+
+        return StreamingResponse(frames(), media_type="text/event-stream")
+
+
+async def serve(kind: str, port: int, count: int, tick_ms: int) -> None:
+    """Serve until stopped."""
+    if kind == "ours":
+        app, fan = await make_ours(count, tick_ms)
+    else:
+        peer = StarletteFan()
+        app, fan = Starlette(routes=[Route("/sub", peer.read)]), peer
+    tune_interpreter()
+    config = uvicorn.Config(
+        Triggered(app, fan), host="127.0.0.1", port=port, http="httptools", loop="none", ws="none",
+        access_log=False, log_level="critical", backlog=BACKLOG, timeout_graceful_shutdown=1,
+        lifespan="on" if kind == "ours" else "off",
+    )  # fmt: skip
+    await uvicorn.Server(config).serve()
+
+
+def arguments() -> Iterator[str]:
+    """Yield what stands on the command line."""
+    yield from sys.argv[1:]
+
+
+def main() -> None:
+    """Serve as the command line says."""
+    import uvloop
+
+    kind, port, count, tick_ms = arguments()
+    uvloop.run(serve(kind, int(port), int(count), int(tick_ms)))
+
+
+if __name__ == "__main__":
+    main()

@@ -64,8 +64,7 @@ class ConversationMethods(GatewayCore):
         page = await self.store.list_conversations(
             tenant=tenant, cursor=cursor, limit=self._limit(limit)
         )
-        rows = [row for row in page.items if isinstance(row, ConversationRow)]
-        return list_shape([self._shape(row) for row in rows], page.next_cursor)
+        return list_shape([self._shape(row) for row in page.items], page.next_cursor)
 
     def _shape(self, row: ConversationRow) -> dict[str, Json]:
         known = self._registry.peek(row.id)

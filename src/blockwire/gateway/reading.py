@@ -317,7 +317,7 @@ async def _finished_turns(
     while wanted:
         page = await store.list_turns(conversation_id, cursor=cursor, limit=len(messages))
         for row in page.items:
-            if isinstance(row, TurnRow) and row.id in wanted:
+            if row.id in wanted:
                 wanted.discard(row.id)
                 found.append(row)
         cursor = page.next_cursor

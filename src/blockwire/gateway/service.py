@@ -42,7 +42,6 @@ from blockwire.gateway.submits import (
     start_turn,
 )
 from blockwire.jsontext import Json
-from blockwire.ports import TurnRow
 
 __all__ = ["GatewayService", "Head", "SubmitResult"]
 
@@ -184,8 +183,7 @@ class GatewayService(ConversationMethods):
             page = await self.store.list_turns(
                 conversation_id, cursor=cursor, limit=self._limit(limit)
             )
-            rows = [row for row in page.items if isinstance(row, TurnRow)]
-            return list_shape([turn_shape(row) for row in rows], page.next_cursor)
+            return list_shape([turn_shape(row) for row in page.items], page.next_cursor)
 
     async def cancel_turn(
         self, conversation_id: str, turn_id: str, tenant: str | None

@@ -110,8 +110,7 @@ async def check_condition(store: Store, conversation: Conversation, submission: 
     """
     if submission.body.has_condition:
         page = await store.list_turns(conversation.id, cursor=None, limit=1)
-        last = page.items[0] if page.items else None
-        last_id = last.id if isinstance(last, TurnRow) else None
+        last_id = page.items[0].id if page.items else None
         if last_id != submission.body.if_last_turn:
             raise RemoteProtocolError(
                 "last_turn_mismatch",

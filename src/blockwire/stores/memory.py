@@ -126,7 +126,7 @@ class MemoryStore:
 
     async def list_conversations(
         self, *, tenant: str | None, cursor: str | None, limit: int
-    ) -> Page:
+    ) -> Page[ConversationRow]:
         """Return a page of conversations, newest first."""
         self._check_open()
         place = None if cursor is None else decode_list_cursor(cursor)
@@ -261,7 +261,9 @@ class MemoryStore:
         conversation = self._find(conversation_id)
         return None if conversation is None else conversation.turn_with_key(key)
 
-    async def list_turns(self, conversation_id: str, *, cursor: str | None, limit: int) -> Page:
+    async def list_turns(
+        self, conversation_id: str, *, cursor: str | None, limit: int
+    ) -> Page[TurnRow]:
         """Return a page of turns, the one that was stored last first."""
         conversation = self._find(conversation_id)
         turns = [] if conversation is None else list(conversation.turns.values())

@@ -143,9 +143,7 @@ def _turns(connection: sqlite3.Connection, conversation_id: str) -> Iterator[Tur
     cursor = None
     while True:
         page = list_turns(connection, conversation_id, cursor, _TURNS_PER_PAGE)
-        for turn in page.items:
-            assert isinstance(turn, TurnRow), "a page of turns"
-            yield turn
+        yield from page.items
         cursor = page.next_cursor
         if cursor is None:
             return

@@ -9,7 +9,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
@@ -106,7 +106,7 @@ def load_conversation(
 
 def list_conversations(
     connection: sqlite3.Connection, tenant: str | None, cursor: str | None, limit: int
-) -> Page:
+) -> Page[ConversationRow]:
     """Return a page of conversations, newest first."""
     created_at, last_id = (
         (_INTEGER_MAX, _TEXT_MAX) if cursor is None else decode_list_cursor(cursor)
@@ -143,7 +143,8 @@ def read_frames(
         keys = {"conversation_no": head[0], "after": after}
         name = "read_log_owner" if view == "owner" else "read_log_public"
         page = _PageBuilder(after, end, bytes_max)
-        with _closing(connection.execute(SQL[name], keys)) as rows:
+        # A cursor that is not read to its end would keep its snapshot open.
+        with closing(connection.execute(SQL[name], keys)) as rows:
             for row in rows:
                 if not page.add(*row):
                     break
@@ -210,15 +211,6 @@ def _check_frames(frames: bytes, first_seq: int | None) -> None:
         raise damaged()
 
 
-@contextmanager
-def _closing(cursor: sqlite3.Cursor) -> Iterator[sqlite3.Cursor]:
-    """Close a cursor that was not read to its end, which would keep its snapshot open."""
-    try:
-        yield cursor
-    finally:
-        cursor.close()
-
-
 # messages and turns -----------------------------------------------------------------------
 def list_messages(
     connection: sqlite3.Connection,
@@ -276,7 +268,7 @@ def find_turn_by_key(
 
 def list_turns(
     connection: sqlite3.Connection, conversation_id: str, cursor: str | None, limit: int
-) -> Page:
+) -> Page[TurnRow]:
     """Return a page of turns, the one that was stored last first."""
     before = _INTEGER_MAX if cursor is None else decode_turn_cursor(cursor)
     parameters = {"conversation_id": conversation_id, "before": before, "limit": limit + 1}

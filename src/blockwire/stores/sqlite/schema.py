@@ -20,6 +20,7 @@ from blockwire.stores.sqlite.queries import MIGRATIONS, split_statements
 
 __all__ = [
     "APPLICATION_ID",
+    "BUSY_TIMEOUT_MS",
     "SCHEMA_VERSION",
     "Synchronous",
     "check_version",
@@ -40,7 +41,7 @@ _SQLITE_MIN: Final = (3, 37, 0)
 
 # How long a statement waits for another connection's lock. Inside one process only a checkpoint or
 # a backup by another program can make us wait.
-_BUSY_TIMEOUT_S: Final = 5.0
+BUSY_TIMEOUT_MS: Final = 5000
 
 # Statements kept compiled, per connection; queries.sql has fewer.
 _CACHED_STATEMENTS: Final = 256
@@ -129,7 +130,7 @@ def _connect(address: str, *, uri: bool) -> sqlite3.Connection:
     return sqlite3.connect(
         address,
         uri=uri,
-        timeout=_BUSY_TIMEOUT_S,
+        timeout=BUSY_TIMEOUT_MS / 1000,
         isolation_level=None,
         check_same_thread=False,
         cached_statements=_CACHED_STATEMENTS,

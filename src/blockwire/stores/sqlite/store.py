@@ -176,7 +176,7 @@ class SqliteStore:
 
     async def list_conversations(
         self, *, tenant: str | None, cursor: str | None, limit: int
-    ) -> Page:
+    ) -> Page[ConversationRow]:
         """Return a page of conversations, newest first."""
         return await self._open_readers().run(reader.list_conversations, tenant, cursor, limit)
 
@@ -237,7 +237,9 @@ class SqliteStore:
         """Return the turn submitted with this idempotency key, or None."""
         return await self._open_readers().run(reader.find_turn_by_key, conversation_id, key)
 
-    async def list_turns(self, conversation_id: str, *, cursor: str | None, limit: int) -> Page:
+    async def list_turns(
+        self, conversation_id: str, *, cursor: str | None, limit: int
+    ) -> Page[TurnRow]:
         """Return a page of turns, the one that was stored last first."""
         return await self._open_readers().run(reader.list_turns, conversation_id, cursor, limit)
 

@@ -24,6 +24,7 @@ from blockwire.errors import BlockwireError, StoreError
 from blockwire.ports import Append, Appended, FaultPoint, Faults
 from blockwire.stores.sqlite.errors import to_store_error
 from blockwire.stores.sqlite.ledger import Ledger
+from blockwire.stores.sqlite.schema import BUSY_TIMEOUT_MS
 
 __all__ = ["Writer"]
 
@@ -45,7 +46,6 @@ _GROUPS_PER_JOIN: Final = 64
 # long such a try may wait for readers.
 _TRUNCATE_PAUSE_S: Final = 0.5
 _TRUNCATE_WAIT_MS: Final = 250
-_BUSY_TIMEOUT_MS: Final = 5000
 
 # Errors that would come back for every single request, after a wait each.
 _HOPELESS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY})
@@ -344,7 +344,7 @@ class _Committer:
             self._connection.execute(f"PRAGMA busy_timeout = {_TRUNCATE_WAIT_MS}")
             is_busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self._ledger.has_deleted = bool(is_busy)
-            self._connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         except sqlite3.Error as error:
             _LOG.warning("the WAL could not be emptied: %s", type(error).__name__)
 

@@ -106,7 +106,7 @@ class ConversationContract:
         cursor = None
         for _ in range(4):
             page = await store.list_conversations(tenant=None, cursor=cursor, limit=1)
-            found += [row.id for row in page.items]  # type: ignore[attr-defined]
+            found += [row.id for row in page.items]
             cursor = page.next_cursor
 
         assert found == ["conv_a", "conv_c", "conv_b", "conv_d"]
@@ -120,7 +120,7 @@ class ConversationContract:
         await store.create_conversation(new_conversation("conv_new", T0 + 100))
         second = await store.list_conversations(tenant=None, cursor=first.next_cursor, limit=2)
 
-        assert [row.id for row in second.items] == ["conv_1", "conv_0"]  # type: ignore[attr-defined]
+        assert [row.id for row in second.items] == ["conv_1", "conv_0"]
 
     async def test_a_tenant_sees_its_own_conversations(self, store: Store) -> None:
         for index, tenant in enumerate(["t1", "t2", None, "t1"]):
@@ -133,7 +133,7 @@ class ConversationContract:
         of_all = await store.list_conversations(tenant=None, cursor=None, limit=9)
 
         rows = [*first.items, *second.items]
-        assert [row.id for row in rows] == ["conv_3", "conv_0"]  # type: ignore[attr-defined]
+        assert [row.id for row in rows] == ["conv_3", "conv_0"]
         assert second.next_cursor is None
         assert len(of_all.items) == 4
 

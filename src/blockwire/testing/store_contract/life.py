@@ -44,7 +44,7 @@ class LifeContract:
         assert await store.load_message("conv_1", "turn_1") is None
         assert await store.load_turn("conv_1", "turn_1") is None
         page = await store.list_conversations(tenant=None, cursor=None, limit=5)
-        assert [row.id for row in page.items] == ["conv_2"]  # type: ignore[attr-defined]
+        assert [row.id for row in page.items] == ["conv_2"]
         with refuses("conversation_not_found"):
             await store.append(plain_append())
         assert numbers_of(await read_all(store, conversation_id="conv_2")) == [1]

@@ -14,7 +14,7 @@ from blockwire.content import (
 from blockwire.errors import BlockwireError
 from blockwire.jsontext import decode_json
 from blockwire.ports import Append, Draft, MessageRow, Store
-from blockwire.sse import SseDecoder
+from blockwire.sse import SseDecoder, SseEvent
 from blockwire.testing.store_script import T0, Script
 
 __all__ = [
@@ -80,7 +80,8 @@ def decode_frames(frames: bytes) -> list[dict[str, Any]]:
     decoder = SseDecoder()
     events: list[dict[str, Any]] = []
     for item in decoder.receive_data(frames):
-        event = decode_json(item.data.encode())  # type: ignore[union-attr]
+        assert isinstance(item, SseEvent), "frames are far below the bound of a reader"
+        event = decode_json(item.data.encode())
         assert isinstance(event, dict)
         assert item.type == event["type"]
         assert item.last_event_id == str(event["seq"])

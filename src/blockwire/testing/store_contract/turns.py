@@ -98,7 +98,7 @@ class TurnContract:
         cursor = None
         for _ in range(3):
             page = await store.list_turns("conv_1", cursor=cursor, limit=2)
-            found += [row.id for row in page.items]  # type: ignore[attr-defined]
+            found += [row.id for row in page.items]
             cursor = page.next_cursor
 
         assert found == [f"turn_{index}" for index in (4, 3, 2, 1, 0)]

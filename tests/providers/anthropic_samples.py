@@ -6,7 +6,7 @@ As ``samples``, each with its expected result in the form of the public suite.
 from typing import Any, Final
 
 from blockwire.jsontext import encode_json
-from tests.providers.samples import Sample, prose, reasoning, result, tool
+from tests.providers.samples import CUT, Sample, prose, reasoning, result, tool
 from tests.providers.wire import delta, ended, message, named, start, stop
 
 
@@ -202,6 +202,12 @@ ANTHROPIC: Final[list[Sample]] = [
         "anthropic",
         named(message(), *whole_text(1, "So"), {"type": "message_stop"}),
         result("completed", prose("So")),
+    ),
+    Sample(
+        "a message that is cut after its reason to stop",
+        "anthropic",
+        named(message(), *whole_text(0, "So"), ended("end_turn")[0]),
+        result("truncated", prose("So"), error=CUT),
     ),
     Sample(
         "arguments that are no JSON",

@@ -189,3 +189,21 @@ def test_an_end_without_a_call_means_nothing_and_a_call_without_a_name_is_not_ru
 
     assert texts(decoded) == [("prose", "Hi.")]
     assert texts(unnamed) == [("tool", "unnamed"), ("error", "invalid_tool_call")]
+
+
+def test_a_call_of_the_server_without_id_and_arguments_is_one() -> None:
+    decoded = read(
+        parts({"toolCall": {"toolType": "URL_CONTEXT"}}),
+        parts({"toolResponse": {"toolType": "URL_CONTEXT"}}),
+        parts({"text": "So."}, finish="STOP"),
+    )
+
+    assert [(b["tool"], b["status"]) for b in decoded.of_type("tool")] == [
+        ("url_context", "completed")
+    ]
+
+
+def test_an_end_of_another_api_means_nothing() -> None:
+    body = sse(parts({"text": "So"}), done=True) + sse(parts({"text": "."}, finish="STOP"))
+
+    assert decode("gemini", [body]).blocks[0]["markdown"] == "So."

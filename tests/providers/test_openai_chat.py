@@ -335,3 +335,44 @@ def test_half_a_character_in_an_escape_costs_one_character() -> None:
     decoded = decode("openai-chat", [body + b"\n\ndata: [DONE]\n\n"])
 
     assert shape(decoded) == [("prose", "a\ufffd 😀 \\ud83d")]
+
+
+def test_citations_are_kept_with_their_text_and_pictures_are_named() -> None:
+    citation = {"type": "url_citation", "url": "https://example.org/"}
+    decoded = read(
+        chat({"annotations": [citation]}),
+        chat({"content": "Yes.", "annotations": [citation]}),
+        chat({"images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]}),
+        chat(finish="stop"),
+    )
+
+    assert shape(decoded) == [("prose", "Yes."), ("notice", "content_not_supported")]
+    assert decoded.blocks[0]["provider_data"]["annotations"] == [citation]
+
+
+def test_an_error_in_the_choice_and_beside_it_is_one_error() -> None:
+    chunk = chat({}, "error", error={"code": "e_1"})
+    chunk["choices"][0]["error"] = {"code": "e_2"}
+
+    assert shape(read(chunk)) == [("error", "e_2")]
+
+
+def test_long_reasoning_with_unsigned_details_is_no_list_of_citations() -> None:
+    detail = {"type": "reasoning.text", "text": "x", "signature": None, "data": None}
+    decoded = read(*[chat({"reasoning": "x", "reasoning_details": [detail]})] * 5000)
+
+    assert shape(decoded)[0] == ("reasoning", "x" * 5000)
+    assert (
+        "provider_data" not in decoded.blocks[0]
+        or "reasoning_details" not in (decoded.blocks[0]["provider_data"])
+    )
+
+
+def test_a_name_that_changes_after_the_arguments_began_fails_the_call() -> None:
+    decoded = read(
+        chat(call(0, "{", id="x", name="read")),
+        chat(call(0, "}", id="x", name="_all")),
+        chat(finish="tool_calls"),
+    )
+
+    assert [(b["tool"], b["status"]) for b in decoded.of_type("tool")] == [("read", "failed")]

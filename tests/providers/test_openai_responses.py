@@ -376,3 +376,48 @@ def test_a_resumed_response_of_the_suite_adds_nothing_twice() -> None:
     for count in range(1, len(full)):
         decoded = decode("openai-responses", [b"".join(full[:count]), resumed])
         assert decoded.message == whole.message
+
+
+def test_another_item_at_the_index_of_one_that_was_not_ended_is_another() -> None:
+    decoded = read(
+        item(0, "reasoning"),
+        text_delta("Hm.", kind="reasoning_text"),
+        item(0, "message"),
+        text_delta("Yes."),
+        response("completed"),
+    )
+
+    assert texts(decoded) == [("reasoning", "Hm."), ("prose", "Yes.")]
+
+
+def test_a_result_of_the_server_is_no_result_of_a_call_for_the_client() -> None:
+    decoded = read(
+        item(0, "shell_call", call_id="c", done=True, action={"commands": ["ls"]}),
+        item(1, "shell_call_output", call_id="c", done=True, output=[]),
+        item(2, "future_call_output", call_id="c", done=True, output=[]),
+        response("completed"),
+    )
+
+    assert [block["status"] for block in decoded.of_type("tool")] == ["pending"]
+
+
+def test_a_server_call_whose_result_is_an_item_that_never_comes_failed() -> None:
+    decoded = read(
+        item(0, "tool_search_call", done=True, execution="server", arguments={"paths": []}),
+        text_delta("So.", 1),
+        response("completed"),
+    )
+
+    assert decoded.of_type("tool")[0]["error"]["code"] == "tool_result_missing"
+
+
+def test_a_declared_custom_tool_stays_the_client_s_beside_the_server_s_own() -> None:
+    tools = [{"type": "x_search"}, {"type": "custom", "name": "sql"}, None]
+    decoded = read(
+        {"type": "response.created", "response": {"tools": tools}},
+        item(0, "custom_tool_call", call_id="c", name="sql", input=""),
+        item(0, "custom_tool_call", done=True, call_id="c", name="sql", input="SELECT 1"),
+        response("completed"),
+    )
+
+    assert [(b["status"], b["input"]) for b in decoded.of_type("tool")] == [("pending", "SELECT 1")]

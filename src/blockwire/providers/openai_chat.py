@@ -137,9 +137,8 @@ class OpenAIChatDecoder(StreamDecoder):
                 self._keep_detail(detail)
 
     def _say(self, kind: TextKind, text: str) -> None:
-        if text:
-            self._calls.show()
-            self._answer.say(kind, text)
+        self._calls.show()
+        self._answer.say(kind, text)
 
     def _keep_detail(self, detail: dict[str, Json]) -> None:
         self._calls.show()

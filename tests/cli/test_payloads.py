@@ -7,7 +7,6 @@ and ``show`` print it to terminals and pipes.
 import importlib.util
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError
@@ -48,7 +47,7 @@ def blocks_of(number: int, payload: str) -> list[dict[str, Any]]:
             "type": "tool",
             "tool": "t",
             "status": "failed",
-            "input": {payload: [payload]},
+            "input": {"path": [payload]},
             "error": payload,
         },
         {"type": "error", "code": "c", "message": payload},
@@ -79,7 +78,7 @@ def lines_of(turn_id: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, bytes]]:
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What each program printed of all payloads."""
     folder = tmp_path_factory.mktemp("payloads")
     env = environment(folder)
@@ -96,12 +95,13 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, byte
                 watching.read(lambda: b"hello" in watching.output)
                 base = f"/v1/conversations/{conversation_id}"
                 turn_id = call(gateway.url, base)["running_turn_id"]
-                call(
+                acks = call(
                     gateway.url,
                     f"{base}/turns/{turn_id}/events",
                     method="POST",
                     body=lines_of(turn_id),
                 )
+                assert "error" not in acks[-1], acks[-1]
                 assert watching.read_to_end() == 0
                 found["watch"] = watching.output
             assert asking.read_to_end() == 0
@@ -113,7 +113,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, byte
         piped = run("show", conversation_id, "--reasoning", env=env)
         assert piped.returncode == 0
         found["show in a pipe"] = piped.stdout
-    yield found
+    return found
 
 
 def parts_of(output: bytes) -> list[str]:

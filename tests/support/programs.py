@@ -348,4 +348,7 @@ def call(
         headers={"content-type": kind, **(headers or {})},
     )
     with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
-        return decoded(answer.read())
+        text = answer.read()
+    if isinstance(body, bytes):
+        return [decoded(line) for line in text.split(b"\n") if line]
+    return decoded(text) if text else None

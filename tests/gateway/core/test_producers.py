@@ -283,6 +283,19 @@ async def test_a_producer_cannot_claim_that_it_was_interrupted() -> None:
         assert (read["status"], read["error"]["code"]) == ("failed", "turn_failed")
 
 
+async def test_a_notice_explains_a_cancel_but_no_failure() -> None:
+    notice = {"id": "n1", "type": "notice", "code": "history_cut", "message": "Cut."}
+    for status, types in (("failed", ["notice", "error"]), ("cancelled", ["notice"])):
+        async with gateway() as world:
+            turn = await external(world)
+            started = {"type": "content.block.started", "turn_id": turn.id, "block": notice}
+
+            await turn.post(line(**started) + line(**turn.end(status)))
+
+            message = (await turn.read())["message"]
+            assert [block["type"] for block in message["content"]] == types
+
+
 @pytest.mark.requirement("gateway:producer:redacted")
 @pytest.mark.requirement("content:redact:not-answers")
 async def test_diagnostics_of_a_producer_are_redacted_and_its_answer_is_not() -> None:

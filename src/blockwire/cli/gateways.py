@@ -212,8 +212,6 @@ async def _own_gateway(config: Config, token: str) -> AsyncIterator[str]:
             _LOOPBACK,
             0,
             on_listening,
-            drain_s_max=gateway.http.drain_s_max,
-            idle_s_max=gateway.http.idle_s_max,
             stop=stop,
         )
 

@@ -47,7 +47,6 @@ class Gateway(NamedTuple):
 
     service: GatewayService
     app: GatewayApp
-    http: HttpSettings
     engine_names: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -132,17 +131,16 @@ def build_gateway(
         allowed_hosts=config["allowed_hosts"],
         allowed_origins=config["allowed_origins"],
     )
-    http = HttpSettings(tick_ms=config["tick_ms"])
     app = create_app(
         service,
         settings,
         auth,
         clock=clock,
-        http=http,
+        http=HttpSettings(tick_ms=config["tick_ms"]),
         schemas=published_schemas(),
     )
     warnings = tokens.warnings if tokens is not None else ()
-    return Gateway(service, app, http, tuple(configs), warnings)
+    return Gateway(service, app, tuple(configs), warnings)
 
 
 @asynccontextmanager

@@ -24,11 +24,12 @@ from blockwire.errors import BlockwireError, RemoteProtocolError
 from blockwire.gateway.auth import Auth, Caller
 from blockwire.gateway.call import (
     PROTOCOL,
+    PROTOCOL_HEADER,
     Answer,
+    AsgiScope,
     Call,
     PeerGoneError,
     Receive,
-    Scope,
     Send,
     Surface,
     base_headers,
@@ -86,6 +87,7 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
             **{f"schema:{name}": encode_json(schema) for name, schema in schemas.items()},
         },
         stopping=anyio.Event(),
+        bodies=set(),
     )
     return GatewayApp(surface, OPERATIONS)
 
@@ -123,9 +125,11 @@ class GatewayApp:
     def stop(self) -> None:
         """End every stream with its cursor intact, and every wait. Harmless when repeated."""
         self.surface.stopping.set()
+        for call in list(self.surface.bodies):
+            call.give_up_body()
         self.surface.hub.stop()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Serve one connection scope."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
@@ -146,7 +150,7 @@ class GatewayApp:
         self.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> Answer | None:
+    async def _answer(self, scope: AsgiScope, receive: Receive, send: Send) -> Answer | None:
         call: Call | None = None
         try:
             operation, call = self._let_in(scope, receive, send)
@@ -170,7 +174,7 @@ class GatewayApp:
             return None
         return _refusal(refused)
 
-    def _let_in(self, scope: Scope, receive: Receive, send: Send) -> tuple[Operation, Call]:
+    def _let_in(self, scope: AsgiScope, receive: Receive, send: Send) -> tuple[Operation, Call]:
         """Return what was called, and the call, once nothing speaks against it.
 
         Raises:
@@ -179,7 +183,7 @@ class GatewayApp:
         surface = self.surface
         headers = Headers(scope=scope)
         surface.auth.check_site(headers.getlist("host"), headers.getlist("origin"))
-        version = headers.get("blockwire-protocol", PROTOCOL)
+        version = headers.get(PROTOCOL_HEADER, PROTOCOL)
         if version != PROTOCOL:
             raise RemoteProtocolError(
                 "protocol_mismatch",
@@ -254,6 +258,9 @@ def _refusal(error: BlockwireError) -> Answer:
     if wait_s is not None:
         headers.append(("retry-after", str(wait_s)))
     status = status_of(error)
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        # The rest of the body would be taken for the next request.
+        headers.append(("connection", "close"))
     if status == HTTPStatus.UNAUTHORIZED:
         headers.append(("www-authenticate", "Bearer"))
     return Answer(status=status, body=encode_json(error_body(error)), headers=tuple(headers))
@@ -270,7 +277,7 @@ def _revalidated(answer: Answer, if_none_match: list[str]) -> Answer:
     )
 
 
-async def _send_answer(scope: Scope, send: Send, answer: Answer) -> None:
+async def _send_answer(scope: AsgiScope, send: Send, answer: Answer) -> None:
     headers = base_headers()
     headers += [(name.encode(), value.encode()) for name, value in answer.headers]
     if answer.status not in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from blockwire.content import View
+from blockwire.content.vocabulary import VIEWS
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
 
 __all__ = [
@@ -84,8 +85,8 @@ class Caller(NamedTuple):
         Raises:
             RemoteProtocolError: ``insufficient_scope``, ``invalid_parameter``.
         """
-        if asked not in {None, "public", "owner"}:
-            raise RemoteProtocolError("invalid_parameter", "view is public or owner")
+        if asked is not None and asked not in VIEWS:
+            raise RemoteProtocolError("invalid_parameter", f"view is {' or '.join(VIEWS)}")
         if asked == "owner":
             self.require("reasoning")
         return "owner" if asked != "public" and "reasoning" in self.scopes else "public"

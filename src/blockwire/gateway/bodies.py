@@ -25,6 +25,7 @@ from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json, pointer
 
 __all__ = [
+    "TAGS_MAX",
     "ConversationBody",
     "ResumeBody",
     "SubmitBody",

@@ -7,6 +7,7 @@ Bodies are read piece by piece and refused before they cost memory; they are str
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
@@ -26,11 +27,15 @@ from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.jsontext import Json, decode_json, encode_json
 
-__all__ = ["PROTOCOL", "Answer", "Call", "PeerGoneError", "Surface", "base_headers",
-           "json_answer"]  # fmt: skip
+__all__ = [
+    "NDJSON_TYPES", "PAGE_ITEMS", "PROTOCOL", "PROTOCOL_HEADER", "Answer", "AsgiScope", "Call",
+    "PeerGoneError", "Receive", "Send", "Surface", "base_headers", "json_answer", "read_query",
+]  # fmt: skip
 
 PROTOCOL: Final = "1"
-"""Version of what gateway and client speak: ``Blockwire-Protocol``."""
+"""Version of what gateway and client speak (docs/spec/gateway/routes.md, "Answers")."""
+
+PROTOCOL_HEADER: Final = "blockwire-protocol"
 
 PAGE_ITEMS: Final = 50
 """Items of a page where nothing else is asked for."""
@@ -43,7 +48,7 @@ _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?\Z")
 _UTF8: Final = frozenset({"utf-8", "utf8"})
 _T = TypeVar("_T")
 
-Scope = MutableMapping[str, Any]
+AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -63,6 +68,8 @@ class Surface(NamedTuple):
     limits: Limits
     documents: Mapping[str, bytes]
     stopping: anyio.Event
+    # Those that wait for more of their body.
+    bodies: set[Call]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -91,7 +98,7 @@ def json_answer(
 def base_headers() -> list[tuple[bytes, bytes]]:
     """Return the headers of every answer."""
     return [
-        (b"blockwire-protocol", PROTOCOL.encode()),
+        (PROTOCOL_HEADER.encode(), PROTOCOL.encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"no-referrer"),
     ]
@@ -112,6 +119,8 @@ class Call:
     """
 
     __slots__ = (
+        "_body_task",
+        "_is_given_up",
         "caller",
         "has_started",
         "headers",
@@ -127,7 +136,7 @@ class Call:
         self,
         surface: Surface,
         caller: Caller,
-        scope: Scope,
+        scope: AsgiScope,
         *,
         path: Mapping[str, str],
         query: Mapping[str, str],
@@ -143,6 +152,8 @@ class Call:
         self.receive = receive
         self.send = send
         self.has_started = False
+        self._body_task: asyncio.Task[Any] | None = None
+        self._is_given_up = False
 
     async def start(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """Begin an answer of status 200 that is then sent piece by piece."""
@@ -245,7 +256,7 @@ class Call:
                 is; 0 for no bound.
 
         Raises:
-            RemoteProtocolError: ``body_too_large``.
+            RemoteProtocolError: ``body_too_large``, ``gateway_stopping``.
             PeerGoneError: Before the end of the body.
         """
         announced = self.headers.get("content-length", "0")
@@ -254,7 +265,7 @@ class Call:
             raise _too_large(bytes_max)
         more = True
         while more:
-            message = await self.receive()
+            message = await self._receive_piece()
             if message["type"] == "http.disconnect":
                 raise PeerGoneError
             chunk: bytes = message.get("body", b"")
@@ -265,6 +276,30 @@ class Call:
             if chunk:
                 yield chunk
 
+    async def _receive_piece(self) -> MutableMapping[str, Any]:
+        """Return the next piece of the body; a gateway that stops waits for no more of it."""
+        waiting = self.surface.bodies
+        if self.surface.stopping.is_set():
+            raise _gateway_stopping()
+        self._body_task = task = asyncio.current_task()
+        waiting.add(self)
+        try:
+            return await self.receive()
+        except asyncio.CancelledError:
+            if not self._is_given_up or task is None:
+                raise
+            task.uncancel()
+            raise _gateway_stopping() from None
+        finally:
+            waiting.discard(self)
+
+    def give_up_body(self) -> None:
+        """Stop to wait for more of the body, which it does now; what has come is used."""
+        if self._body_task is not None:
+            # A cancel scope around each wait would cost more than the wait of a fast producer.
+            self._is_given_up = True
+            self._body_task.cancel()
+
     async def json_body(self, *, default: Json = None) -> Json:
         """Return the JSON body, its keys converted where ``keys=convert`` asks for it.
 
@@ -272,12 +307,17 @@ class Call:
             default: Value of an empty body; None refuses one.
 
         Raises:
-            RemoteProtocolError: ``body_too_large``, ``unsupported_media_type``,
-                ``unsupported_encoding``, and the codes of the strict decoder.
+            RemoteProtocolError: ``body_too_large``, ``request_timeout``, ``gateway_stopping``,
+                ``unsupported_media_type``, ``unsupported_encoding``, and the codes of the strict decoder.
         """
-        pieces = [
-            piece async for piece in self.chunks(bytes_max=self.surface.settings.body_bytes_max)
-        ]
+        pieces: list[bytes] = []
+        body_s_max = self.surface.http.body_s_max
+        with anyio.move_on_after(body_s_max) as limit:
+            async for piece in self.chunks(bytes_max=self.surface.settings.body_bytes_max):
+                pieces.append(piece)  # noqa: PERF401 - kept whatever ends it
+        if limit.cancelled_caught:
+            detail = f"a body is to be here within {body_s_max:g} s"
+            raise RemoteProtocolError("request_timeout", detail, retryable=True)
         data = b"".join(pieces)
         if not data and default is not None:
             return default
@@ -307,7 +347,7 @@ class Call:
             failure = error
             group.cancel_scope.cancel()
 
-        stopping = RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
+        stopping = _gateway_stopping()
         async with anyio.create_task_group() as group:
             group.start_soon(watch, self._until_gone, PeerGoneError())
             group.start_soon(watch, self.surface.stopping.wait, stopping)
@@ -347,6 +387,10 @@ def read_query(query_string: bytes, known: frozenset[str], *, bytes_max: int) ->
             raise RemoteProtocolError("invalid_parameter", f"{name} is given twice")
         query[name] = value
     return query
+
+
+def _gateway_stopping() -> RemoteProtocolError:
+    return RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
 
 
 def _too_large(bytes_max: int) -> RemoteProtocolError:

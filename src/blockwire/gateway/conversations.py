@@ -227,13 +227,12 @@ class ConversationMethods(GatewayCore):
                 now_ms=self._clock.now_ms(),
             )
 
-    async def head(self, conversation_id: str, view: View, tenant: str | None) -> Head:
+    async def head(self, conversation_id: str, tenant: str | None) -> Head:
         """Return where the conversation stands; both views share its numbers.
 
         Raises:
             RemoteProtocolError: ``conversation_not_found``.
         """
-        del view
         async with self._registry.using(conversation_id, tenant) as conversation:
             return reading.read_head(conversation)
 

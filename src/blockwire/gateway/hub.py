@@ -14,15 +14,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
+from blockwire.gateway.limits import HEARTBEAT_S
 from blockwire.gateway.ring import Ring
-from blockwire.jsontext import encode_json
+from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Bus, BusNotice, Clock, Committed, ControlNotice
 from blockwire.sse import encode_comment, encode_sse
 
-__all__ = ["HEARTBEAT_S", "Channel", "Hub", "LiveReader", "LiveStream", "deleted_frame"]
-
-HEARTBEAT_S: Final = 15.0
-"""Seconds of silence after which a reader gets a comment (docs/spec/gateway/stream.md)."""
+__all__ = ["Channel", "Hub", "LiveReader", "LiveStream", "deleted_frame"]
 
 BEATS_PER_HEARTBEAT: Final = 15
 """Looks at who is silent within that time; a comment comes at most one of them early."""
@@ -76,8 +74,8 @@ class LiveStream(Protocol):
 
 def deleted_frame(conversation_id: str) -> bytes:
     """Return the frame that tells a live reader that the conversation is gone; it has no id."""
-    event = {"type": "conversation.deleted", "conversation_id": conversation_id}
-    return encode_sse(encode_json(event), event="conversation.deleted")  # type: ignore[arg-type]
+    event: dict[str, Json] = {"type": "conversation.deleted", "conversation_id": conversation_id}
+    return encode_sse(encode_json(event), event="conversation.deleted")
 
 
 class Channel:

@@ -15,7 +15,10 @@ from msgspec import Struct
 from blockwire.errors import RemoteProtocolError
 from blockwire.ports import Clock
 
-__all__ = ["HttpSettings", "Limits", "TokenBucket"]
+__all__ = ["HEARTBEAT_S", "RETRY_AFTER_S", "HttpSettings", "LimitError", "Limits", "TokenBucket"]
+
+HEARTBEAT_S: Final = 15.0
+"""Seconds of silence after which a reader gets a comment (docs/spec/gateway/stream.md)."""
 
 RETRY_AFTER_S: Final = 5
 """Seconds that a refused client is asked to wait where nobody can know better."""
@@ -30,6 +33,7 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
         requests_per_s: Requests of one token, sustained; 0 for no bound.
         requests_burst: Requests of one token at once, before the rate counts.
         query_bytes_max: Of a URL's query.
+        body_s_max: Of one JSON body, from its first piece to its last.
         upload_bytes_max: Of one streamed upload of events; 0 for no bound.
         tick_ms: Live readers of a big conversation wait that long for company, so that one write
             serves more events; 0 writes at once, 10-50 saves up to two thirds of the work.
@@ -43,9 +47,10 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
     requests_per_s: float = 0
     requests_burst: int = 200
     query_bytes_max: int = 16_384
+    body_s_max: float = 60.0
     upload_bytes_max: int = 0
     tick_ms: int = 0
-    heartbeat_s: float = 15.0
+    heartbeat_s: float = HEARTBEAT_S
     drain_s_max: int = 5
     idle_s_max: int = 60
 

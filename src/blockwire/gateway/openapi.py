@@ -11,6 +11,7 @@ from typing import Final, cast
 
 from blockwire import __version__
 from blockwire.content import content_schemas
+from blockwire.content.json_schema import SCHEMA_DIALECT
 from blockwire.gateway.call import PROTOCOL
 from blockwire.gateway.http_errors import STATUS_BY_CODE
 from blockwire.gateway.operation import Operation, Parameter, Response, path_parameters
@@ -22,7 +23,6 @@ __all__ = ["component_schemas", "openapi_document", "published_schemas"]
 _REF: Final = "#/components/schemas/"
 _OWN: Final = "#/$defs/"
 _DOCUMENT_MEMBERS: Final = frozenset({"$schema", "$id", "$defs"})
-_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _DESCRIPTION: Final = (
     "Conversations with agents as content blocks: submit a turn, read its answer live or whole. "
@@ -60,7 +60,7 @@ def openapi_document(operations: Iterable[Operation]) -> dict[str, Json]:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
     return {
         "openapi": "3.1.0",
-        "jsonSchemaDialect": _DIALECT,
+        "jsonSchemaDialect": SCHEMA_DIALECT,
         "info": {"title": "blockwire", "version": __version__, "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
         "paths": cast("dict[str, Json]", paths),
@@ -75,7 +75,7 @@ def schema_document(name: str, components: Mapping[str, Json]) -> dict[str, Json
     """Return one component as a document of its own, with what it refers to."""
     references = sorted(_references(components[name], components))
     document: dict[str, Json] = {
-        "$schema": _DIALECT,
+        "$schema": SCHEMA_DIALECT,
         **cast("dict[str, Json]", components[name]),
         "$defs": {other: components[other] for other in references},
     }

@@ -28,6 +28,7 @@ from blockwire.content import (
     decode_event,
     redact_event,
 )
+from blockwire.content.vocabulary import GATEWAY_EVENTS
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.conversation import Conversation, LiveTurn
 from blockwire.gateway.drafts import Batch
@@ -45,10 +46,6 @@ __all__ = [
     "turn_terminal",
 ]
 
-# Told to readers by the gateway alone.
-_GATEWAY_EVENTS: Final[frozenset[str]] = frozenset(
-    {"turn.queued", "conversation.deleted", "subscription.ready"}
-)
 _SEQ: Final = "producer_seq"
 
 
@@ -278,6 +275,6 @@ def _take_producer_seq(value: Json) -> int | None:
 
 
 def _check_allowed(event: StreamEvent) -> None:
-    is_told_by_gateway = isinstance(event, UnknownEvent) and event.type in _GATEWAY_EVENTS
+    is_told_by_gateway = isinstance(event, UnknownEvent) and event.type in GATEWAY_EVENTS
     if is_told_by_gateway or isinstance(event, MessageCreated | ConversationSnapshot):
         raise RemoteProtocolError("event_not_allowed", "only the gateway says so", pointer="/type")

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blockwire.content import View
+from blockwire.content.vocabulary import TURN_ENDS
 from blockwire.ports import Entry
 
-__all__ = ["RING_BYTES_MAX", "Piece", "Ring"]
+__all__ = ["PIECE_BYTES_MAX", "RING_BYTES_MAX", "Piece", "Ring"]
 
 RING_BYTES_MAX: Final = 256 * 1024
 """Bytes of frames that one ring keeps; who is further behind is served from the log."""
@@ -23,8 +24,6 @@ RING_BYTES_MAX: Final = 256 * 1024
 PIECE_BYTES_MAX: Final = 64 * 1024
 """Bytes of one joined live write, unless a single frame is larger. With the 64 KiB that a server
 takes before it makes us wait, and the next piece on hold, a reader stays below its 256 KiB."""
-
-_TURN_ENDS: Final = frozenset({"turn.completed", "turn.failed", "turn.cancelled"})
 
 
 class Piece:
@@ -162,7 +161,7 @@ class Ring:
                     break
                 frames.append(frame)
                 size_bytes += len(frame)
-            ends_turn = ends_turn or entry.type in _TURN_ENDS
+            ends_turn = ends_turn or entry.type in TURN_ENDS
             index += 1
         return Piece(
             b"".join(frames),

@@ -28,6 +28,14 @@ BACKLOG: Final = 2048
 """Connections that wait to be accepted; a pile of readers reconnects at once after a restart."""
 
 
+KEEPALIVE_S: Final = 60
+"""Silence after which a connection is probed: a peer that vanished without a word would hold its
+connection for ever where nothing is written to it, as to a producer that only sends."""
+
+KEEPALIVE_INTERVAL_S: Final = 15
+KEEPALIVE_PROBES: Final = 4
+
+
 def bind(host: str, port: int) -> socket.socket:
     """Return a listening socket.
 
@@ -40,7 +48,7 @@ def bind(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(
+        listener = socket.create_server(
             (host.strip("[]"), port), family=family, backlog=BACKLOG, reuse_port=False
         )
     except OSError as error:
@@ -51,6 +59,22 @@ def bind(host: str, port: int) -> socket.socket:
         raise LocalProtocolError(code, detail) from None
     except UnicodeError:
         raise LocalProtocolError("address_unavailable", f"{host!a} is no name of a host") from None
+    _keep_alive(listener)
+    return listener
+
+
+def _keep_alive(listener: socket.socket) -> None:
+    """Have the system probe silent connections; those accepted inherit what is set here."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", KEEPALIVE_S),
+        ("TCP_KEEPINTVL", KEEPALIVE_INTERVAL_S),
+        ("TCP_KEEPCNT", KEEPALIVE_PROBES),
+    ):
+        # Not every system has each of them.
+        option = getattr(socket, name, None)
+        if option is not None:
+            listener.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 class _Server(uvicorn.Server):
@@ -93,14 +117,12 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def serve(  # noqa: PLR0913 - where, and for how long
+async def serve(
     app: GatewayApp,
     host: str,
     port: int,
     on_listening: Callable[[str, int], None],
     *,
-    drain_s_max: int = 5,
-    idle_s_max: int = 60,
     stop: anyio.Event | None = None,
 ) -> int | None:
     """Serve until SIGTERM or SIGINT, then end streams and let answers finish.
@@ -109,12 +131,10 @@ async def serve(  # noqa: PLR0913 - where, and for how long
         The signal that ended it, for the exit status; it is not raised again.
 
     Args:
-        app: Its service is started already.
+        app: Its service is started already; its ``HttpSettings`` say how long to wait.
         host: Where to listen; checked by whoever made ``app``'s ``Auth``.
         port: 0 lets the system choose.
         on_listening: Called once with host and port when connections are accepted.
-        drain_s_max: How long answers under way may take after a signal.
-        idle_s_max: How long a connection may sit between two requests.
         stop: Ends it when set; signals are left to the caller then.
 
     Raises:
@@ -136,8 +156,8 @@ async def serve(  # noqa: PLR0913 - where, and for how long
         log_level=logging.CRITICAL,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=idle_s_max,
-        timeout_graceful_shutdown=drain_s_max,
+        timeout_keep_alive=app.surface.http.idle_s_max,
+        timeout_graceful_shutdown=app.surface.http.drain_s_max,
     )
     server = _Server(
         config, app, lambda: on_listening(host, bound_port), takes_signals=stop is None

@@ -8,18 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from blockwire.content import View
+from blockwire.gateway.reading import Head
 from blockwire.ports import Store
 
-__all__ = ["Audience", "HeadLike", "StreamSource"]
-
-
-class HeadLike(Protocol):
-    """Where a conversation stands: its last committed seq, and its turns that are not over."""
-
-    @property
-    def head_seq(self) -> int: ...  # noqa: D102
-    @property
-    def running_turn_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+__all__ = ["Audience", "StreamSource"]
 
 
 class StreamSource(Protocol):
@@ -30,7 +22,7 @@ class StreamSource(Protocol):
         """The log."""
         ...
 
-    async def head(self, conversation_id: str, view: View, tenant: str | None) -> HeadLike:
+    async def head(self, conversation_id: str, tenant: str | None) -> Head:
         """Return where the conversation stands. Raises ``conversation_not_found``."""
         ...
 

@@ -302,7 +302,7 @@ class SseStream:
         for reader in self.readers:
             name = reader.channel.conversation_id
             try:
-                head = await self._source.head(name, *self._audience)
+                head = await self._source.head(name, self._audience.tenant)
             except BlockwireError:
                 # Gone in the meantime; the notice is on its way.
                 return False

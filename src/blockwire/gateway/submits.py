@@ -22,7 +22,15 @@ from blockwire.gateway.settings import EngineProfile
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import IdFactory, Store, TurnRow
 
-__all__ = ["Submission", "check_condition", "find_repeat", "read_submission", "start_turn"]
+__all__ = [
+    "ChosenEngine",
+    "Submission",
+    "check_condition",
+    "choose_engine",
+    "find_repeat",
+    "read_submission",
+    "start_turn",
+]
 
 
 class Submission(NamedTuple):

@@ -15,12 +15,13 @@ from typing import Any, Final, NamedTuple
 
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.call import Answer, Call
-from blockwire.gateway.source import Audience, HeadLike
+from blockwire.gateway.reading import Head
+from blockwire.gateway.source import Audience
 from blockwire.gateway.stream import SseReader, SseStream
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, encode_json
 from blockwire.sse import encode_retry, encode_sse
 
-__all__ = ["SSE_HEADERS", "Wish", "read_cursor", "read_wishes", "subscribe"]
+__all__ = ["SSE_HEADERS", "Wish", "read_cursor", "read_wish", "read_wishes", "subscribe"]
 
 RETRY_MS: Final = 1000
 """What readers are told to wait before they reconnect (docs/spec/gateway/stream.md)."""
@@ -140,7 +141,7 @@ async def _serve(call: Call, stream: SseStream, prelude: bytes) -> None:
 
 async def _open(call: Call, stream: SseStream, wishes: Sequence[Wish]) -> bytes | None:
     """Return what the stream begins with; None when there is nothing to come and never will be."""
-    heads = [await call.service.head(w.conversation_id, stream.view, call.tenant) for w in wishes]
+    heads = [await call.service.head(w.conversation_id, call.tenant) for w in wishes]
     for reader, wish, head in zip(stream.readers, wishes, heads, strict=True):
         reader.cursor = head.head_seq if wish.cursor is None else wish.cursor
     if (
@@ -163,7 +164,7 @@ async def _open(call: Call, stream: SseStream, wishes: Sequence[Wish]) -> bytes 
     return b"".join(frames)
 
 
-async def _is_over(call: Call, stream: SseStream, heads: Sequence[HeadLike]) -> bool:
+async def _is_over(call: Call, stream: SseStream, heads: Sequence[Head]) -> bool:
     """Return whether nothing runs and every reader has all that its view gets."""
     for reader, head in zip(stream.readers, heads, strict=True):
         if head.running_turn_ids or reader.cursor > head.head_seq:
@@ -176,7 +177,7 @@ async def _is_over(call: Call, stream: SseStream, heads: Sequence[HeadLike]) -> 
     return True
 
 
-def _ready_frame(reader: SseReader, head: HeadLike) -> bytes:
+def _ready_frame(reader: SseReader, head: Head) -> bytes:
     running: list[Json] = list(head.running_turn_ids)
     event: dict[str, Json] = {
         "type": "subscription.ready",

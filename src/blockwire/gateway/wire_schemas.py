@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from blockwire.content.vocabulary import NAME_CHARS_MAX, TIME_MAX
+from blockwire.content.vocabulary import (
+    NAME_CHARS_MAX,
+    TERMINAL_STATUSES,
+    TIME_MAX,
+    TURN_STATUSES,
+)
+from blockwire.gateway.bodies import TAGS_MAX
+from blockwire.gateway.call import PROTOCOL
 from blockwire.jsontext import Json
 
 __all__ = ["WIRE_SCHEMAS"]
@@ -29,7 +36,7 @@ _TIME: Final[_Schema] = {
 _SEQ: Final[_Schema] = {"type": "integer", "minimum": 0, "maximum": TIME_MAX}
 _OBJECT: Final[_Schema] = {"type": "object"}
 _IDS: Final[_Schema] = {"type": "array", "items": _ID}
-_TAGS: Final[_Schema] = {"type": "array", "items": {**_ID}, "maxItems": 64}
+_TAGS: Final[_Schema] = {"type": "array", "items": {**_ID}, "maxItems": TAGS_MAX}
 
 
 def _ref(name: str) -> _Schema:
@@ -97,12 +104,7 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         "id conversation_id status engine created_at request_message_id message_id seq durable",
         id=_ID,
         conversation_id=_ID,
-        status={
-            "enum": [
-                "queued", "running", "suspended", "completed", "failed", "cancelled",
-                "interrupted",
-            ]
-        },
+        status={"enum": [*TURN_STATUSES]},
         engine=_NAME,
         model=_NAME,
         provider=_NAME,
@@ -145,7 +147,7 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
             "role content",
             id=_ID,
             role=_TEXT,
-            status={"enum": ["completed", "failed", "cancelled"]},
+            status={"enum": [*sorted(TERMINAL_STATUSES)]},
             content=_CONTENT,
             created_at=_TIME,
         ),
@@ -175,7 +177,7 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
     ),
     "capabilities": _object(
         "protocol version engines dialects scopes limits",
-        protocol={"const": 1},
+        protocol={"const": int(PROTOCOL)},
         version=_TEXT,
         engines={"type": "array", "items": _TEXT, "description": "The first is the default."},
         dialects={"type": "array", "items": _TEXT},

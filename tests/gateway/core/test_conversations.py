@@ -52,7 +52,7 @@ async def test_a_conversation_is_made_read_and_changed(open_store: OpenStore) ->
         assert await service.create_conversation(None, tenant=None) != made
         await world.ask(conversation_id)
         listed: Any = await service.list_conversations(cursor=None, limit=5, tenant=None)
-        head = await service.head(conversation_id, "public", None)
+        head = await service.head(conversation_id, None)
         assert listed["items"][1]["head_seq"] == head.head_seq
 
 
@@ -110,7 +110,7 @@ async def test_lists_are_newest_first_and_a_tenant_sees_only_its_own() -> None:
             world.service.read_conversation(made[1], "a"),
             world.service.update_conversation(made[1], {}, "a"),
             world.service.delete_conversation(made[1], "a"),
-            world.service.head(made[1], "owner", "a"),
+            world.service.head(made[1], "a"),
             world.turn(made[1] + "x", "turn_1"),
         ):
             with pytest.raises(RemoteProtocolError) as foreign:

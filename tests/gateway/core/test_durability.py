@@ -43,7 +43,7 @@ async def everything(world: World, conversation_id: str) -> dict[str, Any]:
     service = world.service
     paged = {"limit": 50, "tenant": None}
     seen: dict[str, Any] = {
-        "head": await service.head(conversation_id, "owner", None),
+        "head": await service.head(conversation_id, None),
         "conversation": await service.read_conversation(conversation_id, None),
         "list": await service.list_conversations(cursor=None, **paged),  # type: ignore[arg-type]
         "turns": await service.list_turns(conversation_id, cursor=None, **paged),  # type: ignore[arg-type]

@@ -345,7 +345,7 @@ async def test_conversations_in_use_stay_in_memory_and_idle_ones_leave() -> None
         for conversation_id in busy:
             await world.submit(conversation_id, engine="external")
         for _ in range(20):
-            await world.service.head(await world.conversation(), "owner", None)
+            await world.service.head(await world.conversation(), None)
 
         assert all(registry.peek(conversation_id) for conversation_id in busy)
         assert len(registry) <= 22

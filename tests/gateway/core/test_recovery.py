@@ -167,7 +167,7 @@ async def test_a_suspended_turn_of_an_engine_stays_suspended_and_its_answer_ends
 
     async with gateway(store=open_store(), engines={"s": engine}, ids=CountingIds(100)) as world:
         assert await world.turn(conversation_id, turn_id) == before
-        head = await world.service.head(conversation_id, "owner", None)
+        head = await world.service.head(conversation_id, None)
         assert head.running_turn_ids == (turn_id,)
 
         await world.service.resume_turn(

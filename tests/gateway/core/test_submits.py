@@ -134,7 +134,7 @@ async def test_a_conversation_runs_one_turn_at_a_time() -> None:
         assert (refused.value.code, refused.value.retryable) == ("conversation_busy", True)
         assert (await world.service.read_conversation(conversation_id, None))["running_turn_id"]
         # The key of a refused submit is still free.
-        head = await world.service.head(conversation_id, "owner", None)
+        head = await world.service.head(conversation_id, None)
         await world.service.cancel_turn(conversation_id, head.running_turn_ids[0], None)
         await world.submit(conversation_id, "other body", key="m2")
 

@@ -432,7 +432,7 @@ async def test_until_idle_ends_with_the_turn_and_says_all_before() -> None:
         await peer.until_ended()
 
         assert peer.types[-1] == "turn.cancelled"
-        head = await s.world.service.head(conversation_id, "owner", None)
+        head = await s.world.service.head(conversation_id, None)
         assert peer.seqs == list(range(1, head.head_seq + 1))
 
 

@@ -95,6 +95,4 @@ async def _serve(config: Config) -> int | None:
             config["host"],
             config["port"],
             on_listening,
-            drain_s_max=gateway.http.drain_s_max,
-            idle_s_max=gateway.http.idle_s_max,
         )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from blockwire.content.vocabulary import VIEWS
+from blockwire.gateway.call import PAGE_ITEMS
 from blockwire.gateway.operation import Parameter, Response
+from blockwire.gateway.settings import GatewaySettings
 
 __all__ = ["BODY_ERRORS", "CURSOR", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT", "json_of"]
 
 JSON: Final = "application/json"
 
 BODY_ERRORS: Final = (
-    "body_too_large", "unsupported_media_type", "unsupported_encoding", "invalid_json",
+    "body_too_large", "request_timeout", "gateway_stopping", "unsupported_media_type",
+    "unsupported_encoding", "invalid_json",
     "duplicate_member", "invalid_unicode", "number_out_of_range", "nesting_too_deep",
     "unknown_field", "missing_member", "invalid_member", "invalid_name", "invalid_enum",
     "invalid_key",
@@ -26,12 +30,17 @@ CURSOR: Final = Parameter(
 LIMIT: Final = Parameter(
     name="limit",
     description="Items of the page at most.",
-    schema={"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
+    schema={
+        "type": "integer",
+        "minimum": 1,
+        "maximum": GatewaySettings().page_items_max,
+        "default": PAGE_ITEMS,
+    },
 )
 VIEW: Final = Parameter(
     name="view",
     description="`public` asks for less than the caller may see; `owner` needs `reasoning`.",
-    schema={"enum": ["owner", "public"]},
+    schema={"enum": [*VIEWS]},
 )
 WAIT: Final = Parameter(
     name="wait",

@@ -82,7 +82,7 @@ async def _answer_page(call: Call) -> Answer:
     view, wait_s = call.view(), call.wait_s()
     text = call.query.get("after", "0")
     if text == "now":
-        after = (await call.service.head(call.conversation_id, view, call.tenant)).head_seq
+        after = (await call.service.head(call.conversation_id, call.tenant)).head_seq
     else:
         after = read_cursor(text)
 

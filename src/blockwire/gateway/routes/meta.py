@@ -21,8 +21,9 @@ __all__ = ["META_OPERATIONS"]
 _HTML: Final = "text/html; charset=utf-8"
 
 
-async def read_health(call: Call) -> Answer:  # noqa: ARG001 - one signature for all
+async def read_health(call: Call) -> Answer:
     """Answer that the process is alive."""
+    del call
     return json_answer({"status": "ok"}, cache_control="no-store")
 
 
@@ -75,13 +76,15 @@ async def read_schema(call: Call) -> Answer:
     return Answer(body=document, media_type="application/schema+json", has_etag=True)
 
 
-async def read_docs(call: Call) -> Answer:  # noqa: ARG001 - one signature for all
+async def read_docs(call: Call) -> Answer:
     """Answer with the page that shows the OpenAPI document."""
+    del call
     return Answer(body=DOCS_PAGE, media_type=_HTML, headers=PAGE_POLICY, has_etag=True)
 
 
-async def read_landing(call: Call) -> Answer:  # noqa: ARG001 - one signature for all
+async def read_landing(call: Call) -> Answer:
     """Answer with a few words on what this is."""
+    del call
     return Answer(body=LANDING_PAGE, media_type=_HTML, headers=PAGE_POLICY, has_etag=True)
 
 

@@ -10,6 +10,7 @@ DEMO   ?= $(BIN)/blockwire demo
 BENCH  ?= $(BIN)/python bench/run.py
 FUZZ   ?= $(BIN)/python fuzz/run.py --minutes 10
 CRASH  ?= $(BIN)/python tests/crash/harness.py --runs 200
+SOAK   ?= $(BIN)/python tests/soak/soak.py --minutes 2
 PYTEST ?= $(BIN)/python -m pytest
 
 # What the formatter, the linter and mypy look at; bench and fuzz are programs of the workbench.
@@ -18,7 +19,7 @@ SOURCES := src tests $(wildcard bench fuzz docs/examples docs/conf.py)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-full cover check format format-check lint types layers api docs \
-        examples bench fuzz crash lock clean install
+        examples bench fuzz crash soak lock clean install
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +89,9 @@ bench: install ## Measure against the figures of the performance page (SQLite, n
 
 fuzz: install ## Ten minutes of random bytes and mutations at every reader
 	$(FUZZ)
+
+soak: install ## Two minutes of 60 producers, 200 readers and two restarts: nothing lost, no memory kept
+	$(SOAK)
 
 crash: install ## 200 times SIGKILL in mid-answer: nothing seen is lost, nothing doubled
 	$(CRASH)

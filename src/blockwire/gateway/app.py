@@ -198,7 +198,10 @@ class GatewayApp:
         query = read_query(
             scope["query_string"], operation.query_names, bytes_max=surface.http.query_bytes_max
         )
-        call = Call(surface, caller, scope, path=path, query=query, receive=receive, send=send)
+        call = Call(
+            surface, caller, scope["method"], headers, path=path, query=query,
+            receive=receive, send=send,
+        )  # fmt: skip
         return operation, call
 
     def _find(self, path: str, method: str) -> tuple[Operation, Mapping[str, str]]:

@@ -136,7 +136,8 @@ class Call:
         self,
         surface: Surface,
         caller: Caller,
-        scope: AsgiScope,
+        method: str,
+        headers: Headers,
         *,
         path: Mapping[str, str],
         query: Mapping[str, str],
@@ -145,8 +146,8 @@ class Call:
     ) -> None:
         self.surface = surface
         self.caller = caller
-        self.method: str = scope["method"]
-        self.headers = Headers(scope=scope)
+        self.method = method
+        self.headers = headers
         self.path = path
         self.query = query
         self.receive = receive

@@ -35,6 +35,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "turn_not_found": 404,
         "method_not_allowed": 405,
         "not_acceptable": 406,
+        "request_timeout": 408,
         # The state does not allow it; another state might.
         "conversation_busy": 409,
         "conversation_exists": 409,

@@ -14,7 +14,6 @@ import anyio
 from blockwire.content import (
     TURN_TERMINAL_STATUSES,
     ConversationSnapshot,
-    Message,
     View,
     event_members,
     visible_event,
@@ -243,17 +242,22 @@ async def read_event_page(  # noqa: PLR0913 - a cursor, a size, a time
         )
         return {**list_shape([snapshot], str(seq)), "at_end": seq >= conversation.head_seq}
     items: list[dict[str, Json]] = []
-    with anyio.move_on_after(wait_s):
-        while after >= conversation.head_seq and wait_s > 0:
-            await conversation.wait_changed()
+    deadline_s = anyio.current_time() + wait_s
+    while True:
+        is_at_end = after >= conversation.head_seq
+        if not is_at_end:
+            page = await store.read_frames(conversation.id, after, view=view, bytes_max=bytes_max)
+            items = cast("list[dict[str, Json]]", list(frame_values(page.frames)))
+            after, is_at_end = page.last_seq, page.at_end
+        left_s = deadline_s - anyio.current_time()
+        if items or left_s <= 0:
+            return {**list_shape(items, str(after)), "at_end": is_at_end}
+        if after >= conversation.head_seq:
+            # What is withheld from the view is no news: it ends no wait.
+            with anyio.move_on_after(left_s):
+                await conversation.wait_changed()
             if conversation.is_gone:
                 raise conversation_not_found()
-    is_at_end = after >= conversation.head_seq
-    if not is_at_end:
-        page = await store.read_frames(conversation.id, after, view=view, bytes_max=bytes_max)
-        items = cast("list[dict[str, Json]]", list(frame_values(page.frames)))
-        after, is_at_end = page.last_seq, page.at_end
-    return {**list_shape(items, str(after)), "at_end": is_at_end}
 
 
 # snapshots --------------------------------------------------------------------------------
@@ -289,7 +293,7 @@ async def read_snapshot(  # noqa: PLR0913 - for whom, how much, when
         (live[turn_id].first_seq, turn.message) for turn_id, turn in committed.running.items()
     ]
     placed.sort(key=lambda pair: pair[0])
-    turns = await _finished_turns(store, conversation.id, [row.message for row in rows])
+    turns = await _finished_turns(store, conversation.id, rows)
     shapes = [snapshot_turn(row, None) for row in turns]
     shapes += [snapshot_turn(live[turn_id], turn) for turn_id, turn in committed.running.items()]
     snapshot = ConversationSnapshot(
@@ -308,20 +312,21 @@ async def read_snapshot(  # noqa: PLR0913 - for whom, how much, when
 
 
 async def _finished_turns(
-    store: Store, conversation_id: str, messages: Sequence[Message]
+    store: Store, conversation_id: str, rows: Sequence[MessageRow]
 ) -> list[TurnRow]:
-    """Return the turns that ``messages`` (newest first) answer, oldest first."""
-    wanted = {message["id"] for message in messages if message["role"] == "assistant"}
+    """Return the turns that the messages of ``rows`` (newest first) answer, oldest first."""
+    wanted = {row.message["id"] for row in rows if row.message["role"] == "assistant"}
     found: list[TurnRow] = []
     cursor: str | None = None
     while wanted:
-        page = await store.list_turns(conversation_id, cursor=cursor, limit=len(messages))
+        page = await store.list_turns(conversation_id, cursor=cursor, limit=len(rows))
         for row in page.items:
             if row.id in wanted:
                 wanted.discard(row.id)
                 found.append(row)
         cursor = page.next_cursor
-        if cursor is None:
+        # An imported answer has no turn: nobody looks through all of them for it.
+        if cursor is None or page.items[-1].first_seq < rows[-1].created_seq:
             break
     return found[::-1]
 

@@ -24,7 +24,8 @@ from blockwire.errors import BlockwireError, RemoteProtocolError
 from blockwire.gateway.folding import frame_values
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.jsontext import Json, equal_json
-from blockwire.ports import EngineRequest
+from blockwire.ports import EngineRequest, Page, TurnRow
+from blockwire.stores import MemoryStore
 from tests.gateway.core.conftest import OpenStore
 from tests.gateway.core.world import (
     CountingIds,
@@ -416,7 +417,40 @@ async def test_both_answers_of_a_finished_turn_are_the_same_before_and_after_it_
         while world.service._turns_in_flight:
             await anyio.lowlevel.checkpoint()
         for _ in range(3):
-            await world.service.head(await world.conversation(), "owner", None)
+            await world.service.head(await world.conversation(), None)
 
         assert world.service._registry.peek(conversation_id) is None
         assert await world.turn(conversation_id, turn["id"]) == turn
+
+
+class CountingStore(MemoryStore):
+    """Counts the pages of turns that were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn_page_count = 0
+
+    async def list_turns(
+        self, conversation_id: str, *, cursor: str | None, limit: int
+    ) -> Page[TurnRow]:
+        self.turn_page_count += 1
+        return await super().list_turns(conversation_id, cursor=cursor, limit=limit)
+
+
+async def test_a_snapshot_with_an_imported_answer_does_not_look_through_all_turns() -> None:
+    store = CountingStore()
+    settings = GatewaySettings(snapshot_messages_max=4)
+    async with gateway(store=store, settings=settings) as world:
+        conversation_id = await world.conversation()
+        for _ in range(29):
+            await world.ask(conversation_id)
+        turn = await world.ask(conversation_id)
+        imported: dict[str, Json] = {"role": "assistant", "content": "from elsewhere"}
+        await world.service.append_message(conversation_id, imported, None)
+        store.turn_page_count = 0
+
+        state, _seq = await snapshot_state(world, conversation_id, "owner")
+
+        assert store.turn_page_count <= 2
+        assert state.turns[-1].turn_id == turn["id"]
+        assert len(state.messages) == 4

@@ -160,3 +160,34 @@ def test_a_clock_that_is_set_back_gives_nothing_away() -> None:
     assert bucket.take(100.0) == 0
 
     assert bucket.take(50.0) > 0
+
+
+@pytest.mark.requirement("gateway:limits:body-slow")
+async def test_a_body_that_does_not_come_is_given_up() -> None:
+    async with surface(http=HttpSettings(body_s_max=0.01)) as s, peers(s.app) as connect:
+        peer = await connect(
+            CONVERSATIONS, method="POST", uploads=True, content_type="application/json"
+        )
+        await peer.until_ended()
+
+        assert peer.status == 408
+        assert peer.headers["connection"] == "close"
+        assert b'"request_timeout"' in peer.raw
+        assert not s.app.surface.bodies
+
+
+async def test_somebody_else_who_cancels_a_request_is_not_the_gateway_that_stops() -> None:
+    async with surface() as s:
+        async with peers(s.app) as connect:
+            peer = await connect(
+                CONVERSATIONS, method="POST", uploads=True, content_type="application/json"
+            )
+            await peer.upload(b"{")
+            (call,) = s.app.surface.bodies
+            assert call._body_task is not None
+            call._body_task.cancel()
+            with anyio.fail_after(5):
+                await peer.done.wait()
+
+        assert peer.status == 0
+        assert not s.app.surface.bodies

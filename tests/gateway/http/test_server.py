@@ -269,6 +269,13 @@ async def test_a_head_that_takes_too_long_is_given_up(monkeypatch: pytest.Monkey
         assert await raw(port) == b""
 
 
+async def test_silent_connections_are_probed_so_that_peers_that_vanish_are_noticed() -> None:
+    with bind("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+
 async def test_a_connection_serves_one_request_after_the_other() -> None:
     async with served() as (_, port):
         request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n"

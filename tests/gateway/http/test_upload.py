@@ -205,3 +205,26 @@ async def test_an_upload_has_a_bound_where_one_is_set() -> None:
         response = await s.client.post(url, content=b" " * 101, headers=NDJSON)
 
         assert (response.status_code, json_of(response)["error"]["code"]) == (413, "body_too_large")
+
+
+@pytest.mark.requirement("gateway:producer:stopping", "gateway:limits:stop-bodies")
+async def test_a_gateway_that_stops_ends_uploads_that_wait_for_lines() -> None:
+    async with surface() as s, peers(s.app) as connect:
+        turn_id, url = await external_turn(s)
+        open_ended = {"method": "POST", "uploads": True, "content_type": "application/x-ndjson"}
+        begun = await connect(url, **open_ended)
+        silent = await connect(url, **open_ended)
+        await begun.upload(numbered(1, started(turn_id)) + b'{"type":"content.blo')
+        await begun.until(lambda: len(begun.raw) > 0)
+        await silent.upload(b"\n")
+
+        s.app.stop()
+        await begun.until_ended()
+        await silent.until_ended()
+        late = await s.client.post(url, content=numbered(2, ended(turn_id)), headers=NDJSON)
+
+        acknowledged, refusal = lines_of(begun.raw)
+        assert acknowledged["producer_seq"] == 1
+        assert refusal["error"]["code"] == "gateway_stopping"
+        assert (silent.status, late.status_code) == (503, 503)
+        assert lines_of(silent.raw)[0]["error"]["code"] == "gateway_stopping"

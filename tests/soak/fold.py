@@ -1,0 +1,177 @@
+"""What a reader makes of what it gets, and how that is held against the store at any moment."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from typing import Any, Final, NamedTuple
+
+from blockwire.content import (
+    ConversationSnapshot,
+    ConversationState,
+    StreamEvent,
+    View,
+    apply,
+)
+from blockwire.errors import RemoteProtocolError
+from blockwire.jsontext import Json, encode_json
+from tests.soak.world import CANARY, World
+
+HISTORY_EVENTS: Final = 256
+
+
+class _Step(NamedTuple):
+    state: ConversationState
+    # Of the event that led here.
+    prev_seq: int
+
+
+class _Wanted(NamedTuple):
+    turn_id: str
+    seq: int
+    message: Json
+
+
+class Fold:
+    """One conversation in one view, as its events made it.
+
+    Attributes:
+        state: The newest.
+    """
+
+    def __init__(
+        self, world: World, conversation_id: str, view: View, *, is_timed: bool = True
+    ) -> None:
+        self._world = world
+        self._is_timed = is_timed
+        self.conversation_id = conversation_id
+        self.view: View = view
+        self.state = ConversationState()
+        self._history: deque[_Step] = deque(maxlen=HISTORY_EVENTS)
+        self._wanted: list[_Wanted] = []
+        # Of the last numbered event on this connection; None before the first.
+        self._last_seq: int | None = None
+        # What is newer than this has been committed since the connection was made.
+        self._live_after = 0
+
+    # connections --------------------------------------------------------------------------
+    def begin(self, head_seq: int) -> None:
+        """Begin a connection, which said where the conversation stands."""
+        self._last_seq = None
+        self._live_after = head_seq
+
+    def restart(self) -> None:
+        """Forget everything."""
+        self._history.clear()
+        self.state = ConversationState()
+
+    def go_back(self, rng: random.Random) -> None:
+        """Go back to an earlier state, if one is remembered."""
+        if self._history:
+            keep = rng.randrange(1, len(self._history) + 1)
+            while len(self._history) > keep:
+                self._history.pop()
+            self.state = self._history[-1].state
+
+    # events -------------------------------------------------------------------------------
+    def take(self, event: StreamEvent) -> bool:
+        """Apply a numbered event; return whether it fitted."""
+        if isinstance(event, ConversationSnapshot):
+            self._history.clear()
+            # Its number is that of the log, which the view may get no event of.
+            self._last_seq = None
+            self._step(event)
+            return True
+        if self._last_seq is not None and event.prev_seq != self._last_seq:
+            kind = "doubled" if event.seq <= self._last_seq else "broken chain"
+            self._world.fault(kind, f"{self.view} after {self._last_seq}: {event}")
+        if event.seq <= self.state.seq:
+            self._world.fault("seen before", f"{self.view} at {self.state.seq}: {event}")
+        self._last_seq = event.seq
+        self._judge(event.seq, event.prev_seq)
+        if self._is_timed and event.seq > self._live_after:
+            self._world.sample_latency(event.ts)
+        return self._step(event)
+
+    def _step(self, event: StreamEvent) -> bool:
+        try:
+            self.state = apply(self.state, event)
+        except RemoteProtocolError as refused:
+            self._world.fault(f"fold: {refused.code}", f"{self.view} {refused}: {event}")
+            return False
+        self.keep(event)
+        return True
+
+    def keep(self, event: StreamEvent) -> None:
+        """Remember how the state came to be."""
+        self._history.append(_Step(self.state, event.prev_seq))
+
+    # spot checks --------------------------------------------------------------------------
+    def pick_turn(self, rng: random.Random) -> str | None:
+        """Return a turn to look at, rather a running one."""
+        running = list(self.state.running)
+        if running:
+            return rng.choice(running)
+        turns = self.state.turns[-3:]
+        return rng.choice(turns).turn_id if turns else None
+
+    def expect(self, turn: dict[str, Any]) -> None:
+        """Hold what GET answered against the state at the same number, when it is there."""
+        wanted = _Wanted(turn["id"], turn["seq"], turn["message"])
+        if self.state.seq < wanted.seq:
+            self._wanted.append(wanted)
+            return
+        after: _Step | None = None
+        for step in reversed(self._history):
+            if step.state.seq <= wanted.seq:
+                if after is None or after.prev_seq <= wanted.seq:
+                    self._compare(step.state, wanted)
+                return
+            after = step
+        self._world.counts["spot checks too old"] += 1
+
+    def _judge(self, seq: int, prev_seq: int) -> None:
+        """Settle what waited, now that the event after it has come."""
+        if not self._wanted:
+            return
+        for wanted in [item for item in self._wanted if item.seq < seq]:
+            self._wanted.remove(wanted)
+            if prev_seq <= wanted.seq:
+                self._compare(self.state, wanted)
+            else:
+                self._world.counts["spot checks inside a merged delta"] += 1
+
+    def settle(self) -> None:
+        """Settle what still waits: nothing more is to come."""
+        for wanted in self._wanted:
+            self._compare(self.state, wanted)
+        self._wanted.clear()
+
+    def _compare(self, state: ConversationState, wanted: _Wanted) -> None:
+        own = state.find_message(wanted.turn_id)
+        if own is None and state.more_before is not None:
+            return
+        self._world.counts["spot checks"] += 1
+        if encode_json(own) != encode_json(wanted.message):
+            self._world.fault(
+                "state differs from GET",
+                f"{self.view} {wanted.turn_id} at {wanted.seq}, own {state.seq}: "
+                f"{encode_json(own)!r} != {encode_json(wanted.message)!r}",
+            )
+
+    def difference(self, truth: list[Json]) -> str:
+        """Return how the state differs from the stored messages; empty when it does not."""
+        own = self.state.messages
+        # Behind a snapshot there may be older messages than it held.
+        expected = truth[len(truth) - len(own) :] if self.state.more_before is not None else truth
+        if encode_json(list(own)) == encode_json(expected):
+            return ""
+        for mine, theirs in zip(own, expected, strict=False):
+            if encode_json(mine) != encode_json(theirs):
+                return f"{encode_json(mine)!r} != {encode_json(theirs)!r}"
+        return f"{len(own)} messages, {len(expected)} are stored"
+
+    @property
+    def shows_canary(self) -> bool:
+        """Whether anything private is in the state."""
+        return CANARY.encode() in encode_json(list(self.state.messages))

@@ -1,0 +1,235 @@
+"""Outside agents: each owns one conversation, and remembers what it sent and was told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.soak.script import Event, answer
+from tests.soak.wire import Connection
+from tests.soak.world import CANARY, World
+
+DELTAS_MAX: Final = 120
+UPLOAD_S_MAX: Final = 60.0
+EXPECTED_REFUSALS: Final = frozenset({"turn_terminal", "gateway_stopping"})
+
+
+@dataclass
+class SentTurn:
+    """One turn as its producer knows it; ``acknowledged`` counts its first events."""
+
+    turn_id: str
+    epoch: str
+    events: list[Event]
+    acknowledged: int = 0
+    is_cancelled: bool = False
+    lives: set[int] = field(default_factory=set)
+
+
+class Producer:
+    """Lets turn after turn stream into one conversation."""
+
+    def __init__(self, world: World, name: str, rate_per_s: float) -> None:
+        self._world = world
+        self._name = name
+        self._rng: random.Random = world.rng(name)
+        self._period_s = 1 / rate_per_s
+        self.conversation_id = ""
+        self.turns: list[SentTurn] = []
+        self.imported: list[str] = []
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/conversations/{self.conversation_id}"
+
+    async def create(self) -> None:
+        """Create the conversation."""
+        made = await self._world.ask("POST", "/v1/conversations", {"title": self._name})
+        assert made.status == 201, made
+        self.conversation_id = made.value["id"]
+
+    async def run(self) -> None:
+        """Work until the world stops."""
+        number = 0
+        while not self._world.is_stopping:
+            number += 1
+            if self._rng.random() < 0.4:
+                await self._import(number)
+            turn = await self._submit(f"{self._name}-{number}")
+            if turn is not None:
+                self.turns.append(turn)
+                await self._stream(turn)
+
+    async def _import(self, number: int) -> None:
+        role = self._rng.choice(["user", "system", "developer", "assistant", "tool"])
+        text = CANARY if role in {"system", "developer"} else "imported"
+        message = {
+            "id": f"msg_{self._name}_{number}",
+            "role": role,
+            "content": [{"id": "b", "type": "prose", "markdown": text}],
+        }
+        made = await self._world.ask("POST", f"{self._path}/messages", message)
+        if made.status == 201 or (made.status == 409 and self._was_repeated(made.value)):
+            self.imported.append(str(message["id"]))
+            self._world.counts["imports"] += 1
+        else:
+            self._world.fault("import refused", made)
+
+    @staticmethod
+    def _was_repeated(value: Any) -> bool:
+        # An answer was lost with the gateway, and the call was repeated.
+        return bool(value["error"]["code"] == "message_exists")
+
+    async def _submit(self, key: str) -> SentTurn | None:
+        body = {"content": f"question {key}", "engine": "external"}
+        headers = {"idempotency-key": key}
+        path = f"{self._path}/turns"
+        made = await self._world.ask("POST", path, body, headers=headers)
+        if made.status not in {200, 202}:
+            self._world.fault("submit refused", made)
+            await asyncio.sleep(0.5)
+            return None
+        self._world.counts["turns"] += 1
+        turn_id = made.value["id"]
+        if self._rng.random() < 0.3:
+            again = await self._world.ask("POST", path, body, headers=headers)
+            if again.status != 200 or again.value["id"] != turn_id:
+                self._world.fault("submit repeated", again)
+        if self._rng.random() < 0.1:
+            other = await self._world.ask("POST", path, {"content": "other"}, headers=headers)
+            if other.status != 409:
+                self._world.fault("key reused", other)
+        events = answer(turn_id, self._rng, self._rng.randrange(10, DELTAS_MAX))
+        return SentTurn(turn_id, made.headers["blockwire-epoch"], events)
+
+    async def _stream(self, turn: SentTurn) -> None:
+        """Send all events of the turn, whatever happens on the way."""
+        cancel_at = self._rng.randrange(len(turn.events)) if self._rng.random() < 0.1 else None
+        while turn.acknowledged < len(turn.events):
+            break_at = None
+            if self._rng.random() < 0.25:
+                break_at = self._rng.randrange(turn.acknowledged, len(turn.events))
+            try:
+                async with asyncio.timeout(UPLOAD_S_MAX):
+                    if self._rng.random() < 0.3:
+                        is_over = await self._send_batches(turn, cancel_at)
+                    else:
+                        is_over = await self._send_duplex(turn, break_at, cancel_at)
+            except TimeoutError:
+                self._world.fault("upload hangs", turn.turn_id)
+                is_over = False
+            except OSError as error:
+                is_over = False
+                if not self._world.is_down and break_at is None:
+                    self._world.fault("upload failed", repr(error))
+            if is_over or await self._is_ended(turn):
+                return
+
+    async def _is_ended(self, turn: SentTurn) -> bool:
+        read = await self._world.ask("GET", f"{self._path}/turns/{turn.turn_id}")
+        if read.status != 200:
+            self._world.fault("turn is gone", read)
+            return True
+        if read.value["status"] == "interrupted":
+            self._world.counts["interrupted"] += 1
+        return str(read.value["status"]) != "running"
+
+    async def _cancel(self, turn: SentTurn) -> None:
+        turn.is_cancelled = True
+        path = f"{self._path}/turns/{turn.turn_id}/cancel"
+        answered = await self._world.ask("POST", path)
+        self._world.counts["cancels"] += 1
+        if answered.status not in {202, 409}:
+            self._world.fault("cancel refused", answered)
+
+    def _line(self, turn: SentTurn, index: int) -> bytes:
+        return json.dumps({**turn.events[index], "producer_seq": index + 1}).encode() + b"\n"
+
+    # batches ------------------------------------------------------------------------------
+    async def _send_batches(self, turn: SentTurn, cancel_at: int | None) -> bool:
+        while turn.acknowledged < len(turn.events):
+            first = turn.acknowledged
+            # Now and then a batch goes back over what is known already.
+            first = max(first - self._rng.randrange(4), 0)
+            last = min(turn.acknowledged + self._rng.randrange(1, 12), len(turn.events))
+            if cancel_at is not None and cancel_at < last and not turn.is_cancelled:
+                await self._cancel(turn)
+            data = b"".join(self._line(turn, index) for index in range(first, last))
+            connection = await Connection.open(self._world.address)
+            try:
+                connection.send_head(
+                    "POST",
+                    f"{self._path}/turns/{turn.turn_id}/events",
+                    {
+                        "content-type": "application/x-ndjson",
+                        "content-length": str(len(data)),
+                        "blockwire-epoch": turn.epoch,
+                    },
+                )
+                connection.writer.write(data)
+                if await self._read_answer(connection, turn):
+                    return True
+            finally:
+                connection.writer.close()
+            await asyncio.sleep((last - first) * self._period_s)
+        return True
+
+    # duplex -------------------------------------------------------------------------------
+    async def _send_duplex(
+        self, turn: SentTurn, break_at: int | None, cancel_at: int | None
+    ) -> bool:
+        connection = await Connection.open(self._world.address)
+        answer_task = asyncio.create_task(self._read_answer(connection, turn))
+        try:
+            connection.send_head(
+                "POST",
+                f"{self._path}/turns/{turn.turn_id}/events",
+                {
+                    "content-type": "application/x-ndjson",
+                    "transfer-encoding": "chunked",
+                    "blockwire-epoch": turn.epoch,
+                },
+            )
+            for index in range(turn.acknowledged, len(turn.events)):
+                line = self._line(turn, index)
+                if index == break_at:
+                    # In the middle of a line.
+                    connection.send_chunk(line[: len(line) // 2])
+                    await asyncio.sleep(self._period_s)
+                    connection.abort()
+                    self._world.counts["broken uploads"] += 1
+                    return False
+                if index == cancel_at and not turn.is_cancelled:
+                    await self._cancel(turn)
+                connection.send_chunk(line)
+                await connection.writer.drain()
+                if answer_task.done():
+                    return bool(await answer_task)
+                if not self._world.is_draining:
+                    await asyncio.sleep(self._period_s)
+            connection.writer.write(b"0\r\n\r\n")
+            return await answer_task
+        finally:
+            answer_task.cancel()
+            connection.writer.close()
+            await asyncio.gather(answer_task, return_exceptions=True)
+
+    async def _read_answer(self, connection: Connection, turn: SentTurn) -> bool:
+        """Take acknowledgements; return whether the turn is over for its producer."""
+        async for line in connection.lines():
+            value = json.loads(line)
+            if "producer_seq" in value:
+                number = value["producer_seq"]
+                turn.acknowledged = max(turn.acknowledged, number)
+                self._world.counts["acknowledgements"] += 1
+                continue
+            code = value["error"]["code"]
+            if connection.body.status >= 500:
+                self._world.check_refusal(connection.body.status, value)
+            elif code not in EXPECTED_REFUSALS:
+                self._world.fault(f"upload refused: {code}", value)
+            return bool(code == "turn_terminal")
+        return connection.body.is_over and turn.acknowledged >= len(turn.events)

@@ -1,0 +1,35 @@
+"""The soak in ten seconds: everything happens once or more, and nothing goes wrong."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.soak.server import Server
+from tests.soak.soak import Plan, soak
+
+DURATION_S = 10.0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.skipif(sys.platform != "linux", reason="measures processes through /proc")
+def test_a_gateway_under_everything_at_once_loses_and_doubles_nothing() -> None:
+    world = soak(Plan(conversations=8, readers=30, rate_per_s=20, duration_s=DURATION_S, seed=7))
+
+    assert not world.faults, world.examples
+    assert world.counts["events read"] > 1_000
+    assert world.counts["spot checks"] > 10
+    assert world.counts["turns"] > 10
+    assert world.counts["broken uploads"] > 0
+    assert world.latencies_ms
+
+
+def test_a_log_line_that_tells_of_trouble_is_a_complaint(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    server = Server(tmp_path_factory.mktemp("soak"))
+    server.log.write_text("all well\n1 ERROR blockwire: refused\n")
+
+    assert server.complaints() == ["1 ERROR blockwire: refused"]

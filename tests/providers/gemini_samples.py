@@ -104,6 +104,7 @@ GEMINI: Final[list[Sample]] = [
             ("PROHIBITED_CONTENT", "refused"),
             ("LANGUAGE", "refused"),
             ("SPII", "refused"),
+            ("MODEL_ARMOR", "refused"),
             ("OTHER", "failed"),
             ("UNEXPECTED_TOOL_CALL", "failed"),
             ("TOO_MANY_TOOL_CALLS", "failed"),
@@ -141,6 +142,20 @@ OLLAMA: Final[list[Sample]] = [
         "ollama-generate",
         b'{"model": "m", "response": "Hi", "done": true, "prompt_eval_count": 1, "eval_count": 2}',
         result("completed", prose("Hi"), usage={"input": 1, "output": 2}),
+    ),
+    Sample(
+        "objects over several lines",
+        "ollama-chat",
+        b'{\n  "message": {\n    "content": "a } \\"{\\n"\n  },\n  "done": false\n}\n\n'
+        b'{"message": {"content": "b"},\n"done": true, "done_reason": "stop"}\n',
+        result("completed", prose('a } "{\nb')),
+    ),
+    Sample(
+        "a line that is broken off, and another one",
+        "ollama-chat",
+        b'{"message": {"content": "a"}, "done": false}\n{"message": {"content": "b\n'
+        b'{"message": {"content": "c"}, "done": true}\n',
+        result("failed", prose("a"), error=PROTOCOL),
     ),
     Sample(
         "a page that is none of ours",

@@ -347,7 +347,14 @@ def test_citations_are_kept_with_their_text_and_pictures_are_named() -> None:
     )
 
     assert shape(decoded) == [("prose", "Yes."), ("notice", "content_not_supported")]
-    assert decoded.blocks[0]["provider_data"]["annotations"] == [citation]
+    # One comes before the text that it belongs to.
+    assert decoded.blocks[0]["provider_data"]["annotations"] == [citation, citation]
+
+
+def test_citations_without_a_text_have_a_bound() -> None:
+    decoded = read(*[chat({"annotations": [{}] * 500})] * 9)
+
+    assert shape(decoded) == [("error", "answer_too_large")]
 
 
 def test_an_error_in_the_choice_and_beside_it_is_one_error() -> None:

@@ -6,6 +6,7 @@ Spec: docs/spec/providers.md, "Framing". Above is ``decoder``; below is ``sse``.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ _FIELDS: Final = (b":", b"data", b"event", b"id", b"retry")
 # What matters when JSON is cut into its values; what stands in strings is passed over.
 _MARK: Final = re.compile(rb'["\\{}\[\]]')
 _OPENING: Final = b"{["
+_QUOTE: Final = ord('"')
+_BACKSLASH: Final = ord("\\")
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -132,6 +135,35 @@ def _raw_chunks(items: list[SseItem]) -> list[RawChunk]:
     ]
 
 
+class _Depth:
+    """How deep in arrays and objects a JSON text is, byte by byte."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.is_in_string = False
+        # Where the byte stands that a backslash made plain, counted from the next piece on.
+        self._escaped = -1
+
+    def receive_data(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Yield each bracket's position and the depth after it; strings are passed over."""
+        for mark in _MARK.finditer(data):
+            position = mark.start()
+            if position == self._escaped or self._is_text(data, position):
+                continue
+            self.depth = self.depth + 1 if data[position] in _OPENING else max(self.depth - 1, 0)
+            yield position, self.depth
+        self._escaped -= len(data)
+
+    def _is_text(self, data: bytes, position: int) -> bool:
+        """Return whether the mark is a quote, or text between quotes."""
+        if data[position] == _QUOTE:
+            self.is_in_string = not self.is_in_string
+            return True
+        if self.is_in_string and data[position] == _BACKSLASH:
+            self._escaped = position + 1
+        return self.is_in_string
+
+
 class JsonValues:
     """The objects of a body that is one JSON object, several of them, or one array of them.
 
@@ -142,45 +174,26 @@ class JsonValues:
     def __init__(self) -> None:
         self._value = bytearray()
         self._is_too_large = False
-        self._depth = 0
+        self._depth = _Depth()
         # Depth at which values begin: 1 inside the array around them.
         self._base: int | None = None
-        self._is_in_string = False
-        # Where the byte stands that a backslash made plain, counted from the next piece on.
-        self._escaped = -1
 
     def receive_data(self, data: bytes) -> list[RawChunk]:
         """Return the texts that ``data`` completed."""
         chunks: list[RawChunk] = []
         start = 0
-        for mark in _MARK.finditer(data):
-            position = mark.start()
-            if position == self._escaped or self._takes_as_text(data, position):
-                continue
-            if data[position] in _OPENING:
-                if self._base is None:
-                    self._base = int(data[position : position + 1] == b"[")
-                if self._depth == self._base:
-                    start = position
-                self._depth += 1
-            else:
-                self._depth = max(self._depth - 1, 0)
-                if self._depth == self._base:
-                    self._keep(data[start : position + 1])
-                    chunks.append(self._take())
-        if self._base is not None and self._depth > self._base:
+        for position, depth in self._depth.receive_data(data):
+            is_opening = data[position] in _OPENING
+            if self._base is None:
+                self._base = int(data[position : position + 1] == b"[")
+            if is_opening and depth == self._base + 1:
+                start = position
+            elif not is_opening and depth == self._base:
+                self._keep(data[start : position + 1])
+                chunks.append(self._take())
+        if self._base is not None and self._depth.depth > self._base:
             self._keep(data[start:])
-        self._escaped -= len(data)
         return chunks
-
-    def _takes_as_text(self, data: bytes, position: int) -> bool:
-        """Return whether the mark is a quote, or text between quotes."""
-        if data[position] == ord('"'):
-            self._is_in_string = not self._is_in_string
-            return True
-        if self._is_in_string and data[position] == ord("\\"):
-            self._escaped = position + 1
-        return self._is_in_string
 
     def _keep(self, piece: bytes) -> None:
         if self._is_too_large or len(self._value) + len(piece) > CHUNK_BYTES_MAX:
@@ -202,10 +215,15 @@ class JsonValues:
 
 
 class JsonLines:
-    """One JSON text per line."""
+    """One JSON text per line; an object whose line ends before it does goes on in the next."""
 
     def __init__(self) -> None:
+        self.receive_reconnect()
+
+    def receive_reconnect(self) -> None:
+        """Forget the unfinished text: a new body begins."""
         self._line = bytearray()
+        self._depth = _Depth()
         self._is_too_large = False
 
     def receive_data(self, data: bytes) -> list[RawChunk]:
@@ -214,11 +232,17 @@ class JsonLines:
         chunks: list[RawChunk] = []
         for piece in ended:
             self._keep(piece)
-            chunks += self._take_line()
+            if self._depth.depth == 0 or self._depth.is_in_string:
+                # A string that no quote has ended is broken: it does not go on in the next line.
+                chunks += self._take_line()
+            else:
+                self._keep(b"\n")
         self._keep(rest)
         return chunks
 
     def _keep(self, piece: bytes) -> None:
+        for _ in self._depth.receive_data(piece):
+            pass
         if self._is_too_large or len(self._line) + len(piece) > CHUNK_BYTES_MAX:
             self._is_too_large = True
             self._line.clear()
@@ -228,19 +252,13 @@ class JsonLines:
     def _take_line(self) -> list[RawChunk]:
         line = bytes(self._line).removeprefix(_BOM).strip()
         is_too_large = self._is_too_large
-        self._line.clear()
-        self._is_too_large = False
+        self.receive_reconnect()
         if is_too_large:
             return [RawChunk("", None)]
         if not line:
             return []
         return [RawChunk("", line.decode(errors="replace").encode())]
 
-    def receive_reconnect(self) -> None:
-        """Forget the unfinished line: a new body begins."""
-        self._line.clear()
-        self._is_too_large = False
-
     def receive_eof(self) -> list[RawChunk]:
-        """Return the line whose end is missing; a cut one does not parse."""
+        """Return the text whose end is missing; a cut one does not parse."""
         return self._take_line()

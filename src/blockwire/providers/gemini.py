@@ -37,6 +37,7 @@ _ENDINGS: Final[Mapping[str, Ending]] = MappingProxyType(
         "BLOCKLIST": "content_filter",
         "PROHIBITED_CONTENT": "content_filter",
         "SPII": "content_filter",
+        "MODEL_ARMOR": "content_filter",
         "IMAGE_SAFETY": "content_filter",
         "IMAGE_PROHIBITED_CONTENT": "content_filter",
         "IMAGE_RECITATION": "content_filter",

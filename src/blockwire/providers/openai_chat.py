@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from blockwire.errors import EngineError
 from blockwire.jsontext import Json, member_source
-from blockwire.providers.answer import Answer, Ending
+from blockwire.providers.answer import OPAQUE_ITEMS_MAX, Answer, Ending
 from blockwire.providers.decoder import Chunk, StreamDecoder
 from blockwire.providers.failures import failure_of
 from blockwire.providers.framing import EventStream
@@ -77,6 +78,7 @@ class OpenAIChatDecoder(StreamDecoder):
         self._calls = _CallIndex(answer)
         self._finish_reason = ""
         self._has_reasoning = False
+        self._citations: list[Json] = []
 
     def _receive(self, chunk: Chunk) -> None:
         value = chunk.value
@@ -166,15 +168,24 @@ class OpenAIChatDecoder(StreamDecoder):
             self._text.flush()
             self._answer.has_refusal = True
             self._say("prose", refusal)
-        for _index, annotation in records_of(delta, "annotations"):
-            if self._answer.segment is not None:
-                self._answer.collect(self._answer.segment.data, "annotations", annotation)
+        self._take_citations(delta)
         if records_of(delta, "images"):
             self._calls.show()
             self._text.flush()
             self._answer.add_notice(
                 "content_not_supported", "The answer holds a picture that is not kept."
             )
+
+    def _take_citations(self, delta: dict[str, Json]) -> None:
+        """Keep citations with the text; those that come before it wait for it."""
+        self._citations += [item for _index, item in records_of(delta, "annotations")]
+        segment = self._answer.segment
+        if segment is not None and segment.kind == "prose":
+            for citation in self._citations:
+                self._answer.collect(segment.data, "annotations", citation)
+            self._citations.clear()
+        elif len(self._citations) > OPAQUE_ITEMS_MAX:
+            raise EngineError("answer_too_large", "A block has more citations than it may have.")
 
     def _add_text(self, text: str) -> None:
         if text:

@@ -26,7 +26,7 @@ from blockwire.content import (
     UnknownEvent,
     event_type,
 )
-from blockwire.engines import ProviderError, TurnKeeper, TurnLimits, cancelled_events
+from blockwire.engines import ProviderError, TurnKeeper, TurnLimits
 from blockwire.errors import EngineError, RemoteProtocolError
 from tests.engines.tools import (
     TURN,
@@ -441,26 +441,12 @@ async def test_an_engine_that_fails_while_it_is_closed_spoils_nothing(
     assert "while closing" in caplog.text
 
 
-def test_a_cancelled_turn_is_settled_and_says_so() -> None:
-    keeper = TurnKeeper(TURN, new_id=CountingIds().new_id, limits=TurnLimits(), redact=str)
-    seen = [out for event in (prose(), delta("Hel"), tool()) for out in keeper.receive(event)]
-
-    seen += cancelled_events(keeper.turn, new_id=CountingIds("cancel").new_id)
-
-    message = fold(seen)
-    assert message["status"] == "cancelled"
-    assert message["content"][1]["status"] == "cancelled"
-    assert message["content"][2]["code"] == "turn_cancelled"
-    assert message["content"][2]["message"] == "Stopped by user."
-
-
-def test_a_turn_that_is_over_can_neither_fail_nor_be_cancelled() -> None:
+def test_a_turn_that_is_over_cannot_fail() -> None:
     keeper = TurnKeeper(TURN, new_id=CountingIds().new_id, limits=TurnLimits(), redact=str)
     keeper.receive(COMPLETED)
 
     assert keeper.fail("x", "x") == []
     assert keeper.receive(prose()) == []
-    assert cancelled_events(keeper.turn, new_id=CountingIds().new_id) == []
 
 
 # Anything at all ------------------------------------------------------------------------------

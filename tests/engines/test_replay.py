@@ -167,6 +167,5 @@ async def test_an_external_turn_waits_until_it_is_stopped() -> None:
         await anext(events)
 
     assert scope.cancelled_caught
-    assert runner.is_external
     await events.aclose()
     await runner.aclose()

@@ -10,7 +10,7 @@ from blockwire.engines.command import CommandEngine, CommandSettings, child_envi
 from blockwire.engines.external import ExternalEngine
 from blockwire.engines.failures import ProviderError
 from blockwire.engines.guard import guard
-from blockwire.engines.keeper import TurnKeeper, TurnLimits, cancelled_events
+from blockwire.engines.keeper import TurnKeeper, TurnLimits
 from blockwire.engines.registry import engine_provider, engine_secrets, make_engine
 from blockwire.engines.replay import ReplayEngine, ReplaySettings, load_recordings
 from blockwire.engines.request import encode_request, engine_request_schema
@@ -29,7 +29,6 @@ __all__ = [
     "Setting",
     "TurnKeeper",
     "TurnLimits",
-    "cancelled_events",
     "check_config",
     "child_environment",
     "encode_request",

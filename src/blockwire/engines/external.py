@@ -1,13 +1,12 @@
 """``external``: the events of a turn are posted by a producer outside, in any language.
 
-Spec: docs/spec/gateway/engines.md, "External producers". The gateway takes the events in; this
-engine only says that it has to, and keeps its turn until that turn is stopped.
+Spec: docs/spec/gateway/engines.md, "External producers". The gateway takes the events in, and
+need not run an engine that it knows to be external; run all the same, it waits until it is stopped.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Final
 
 import anyio
 
@@ -18,14 +17,7 @@ __all__ = ["ExternalEngine"]
 
 
 class ExternalEngine:
-    """Waits while somebody else does the work.
-
-    Attributes:
-        is_external: True: the gateway takes the turn's events from outside instead of
-            :meth:`run`, guards none of them by idle time, and need not call :meth:`run` at all.
-    """
-
-    is_external: Final = True
+    """Waits while somebody else does the work."""
 
     async def run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
         """Yield nothing until the turn is cancelled or the generator closed."""

@@ -4,7 +4,7 @@ Spec: docs/spec/gateway/engines.md, "The guard". Below is ``keeper``, which deci
 may do; here is only time: a deadline, an idle deadline, and the engine that is asked for more.
 
 The consumer cancels its task, or closes the generator, to stop the work; the engine is closed in
-either case. What a cancelled turn then says is :func:`blockwire.engines.cancelled_events`.
+either case. What a cancelled turn then says is the consumer's to write.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 import blockwire
 from blockwire.content import BlockStarted, StreamEvent, TurnEnded
+from blockwire.content.vocabulary import EXPLAINING_TYPES
 from blockwire.engines.bodies import BODIES
 from blockwire.engines.endpoints import endpoint_path
 from blockwire.engines.failures import ProviderError
@@ -277,7 +278,7 @@ class _Opening:
 
 
 def _is_visible(event: StreamEvent) -> bool:
-    return isinstance(event, BlockStarted) and event.block["type"] not in {"error", "notice"}
+    return isinstance(event, BlockStarted) and event.block["type"] not in EXPLAINING_TYPES
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:

@@ -6,7 +6,6 @@ next event and knows what time it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final, cast
 
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from blockwire.content import (
     DELTA_FIELDS,
+    ENVELOPE_MEMBERS,
     Block,
     BlockDelta,
     BlockWriter,
@@ -33,22 +33,13 @@ from blockwire.content import (
     redact_event,
     settle_blocks,
 )
+from blockwire.content.fields import CODE
+from blockwire.content.vocabulary import EXPLAINING_TYPES, GATEWAY_EVENTS
 from blockwire.errors import BlockwireError
 from blockwire.jsontext import check_json_value
 
-__all__ = ["TurnKeeper", "TurnLimits", "cancelled_events"]
+__all__ = ["TurnKeeper", "TurnLimits"]
 
-CANCELLED_MESSAGE: Final = "Stopped by user."
-
-# Told to readers by the gateway alone: an engine that says so speaks for somebody else.
-GATEWAY_EVENTS: Final[frozenset[str]] = frozenset(
-    {"turn.queued", "conversation.deleted", "subscription.ready"}
-)
-# Blocks that tell the reader why a turn did not succeed.
-EXPLAINING_TYPES: Final[frozenset[str]] = frozenset({"error", "notice"})
-
-
-_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,255}\Z")
 _FIELDS: Final[frozenset[str]] = frozenset(DELTA_FIELDS.values())
 
 
@@ -222,22 +213,6 @@ class TurnKeeper:
         return self.fail("answer_too_large", sentence, reason="size")
 
 
-def cancelled_events(turn: TurnState, *, new_id: Callable[[IdKind], str]) -> list[StreamEvent]:
-    """Return the events that end a turn which somebody stopped; none when it is over already.
-
-    Open blocks are settled, the notice ``turn_cancelled`` says so, ``turn.cancelled`` ends it.
-    """
-    if turn.is_terminal:
-        return []
-    notice: Block = {
-        "id": new_id("block"),
-        "type": "notice",
-        "code": "turn_cancelled",
-        "message": CANCELLED_MESSAGE,
-    }
-    return end_turn(turn, "cancelled", block=notice)
-
-
 def _checked(event: StreamEvent, turn_id: str) -> StreamEvent:
     """Return ``event`` as its JSON says it, without the numbers that only the gateway gives.
 
@@ -256,7 +231,7 @@ def _checked(event: StreamEvent, turn_id: str) -> StreamEvent:
         raise
     except Exception:  # noqa: BLE001 - whatever the object holds, the engine put it there
         raise _RefusedError("an event with members of the wrong type") from None
-    for name in ("conversation_id", "seq", "prev_seq", "ts"):
+    for name in ENVELOPE_MEMBERS:
         members.pop(name, None)
     if members.get("turn_id", turn_id) != turn_id:
         raise _RefusedError("an event of another turn")
@@ -271,7 +246,7 @@ def _is_plain(event: BlockDelta) -> bool:
 
 
 def _is_code(code: object) -> bool:
-    return isinstance(code, str) and _CODE.match(code) is not None
+    return isinstance(code, str) and CODE.match(code) is not None
 
 
 def _text_bytes(text: str) -> int:

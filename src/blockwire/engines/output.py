@@ -21,6 +21,7 @@ from blockwire.content import (
     TurnEnded,
     decode_event,
 )
+from blockwire.content.vocabulary import TURN_ENDS
 from blockwire.errors import EngineError, RemoteProtocolError
 from blockwire.jsontext import Json, decode_json
 
@@ -34,7 +35,6 @@ LINE_BYTES_MAX: Final = 8 * 1024 * 1024
 # How a JSON object with a member begins. What begins otherwise is text at once.
 _OBJECT_START: Final = re.compile(rb"[ \t\r\n]*(?:\{[ \t\r]*(?:\"|\Z)|\Z)")
 
-_TERMINAL: Final = frozenset({"turn.completed", "turn.failed", "turn.cancelled"})
 _IN_BLOCK: Final = frozenset(
     {"content.block.delta", "content.block.updated", "content.block.completed"}
 )
@@ -105,7 +105,7 @@ class EventLines:
         )
 
     def _filled_in(self, value: dict[str, Json]) -> dict[str, Json]:
-        name = value.get("type")
+        name = str(value.get("type"))
         filled: dict[str, Json] = {**value}
         filled.setdefault("turn_id", self._turn_id)
         if name == "content.block.started" and isinstance(value.get("block"), dict):
@@ -115,8 +115,8 @@ class EventLines:
             kind = self._open.get(block_id, "") if isinstance(block_id, str) else ""
             if name == "content.block.delta" and kind in DELTA_FIELDS:
                 filled.setdefault("field", DELTA_FIELDS[kind])
-        elif name in _TERMINAL:
-            filled.setdefault("status", str(name).removeprefix("turn."))
+        elif name in TURN_ENDS:
+            filled.setdefault("status", TURN_ENDS[name])
         return filled
 
     def _filled_in_block(self, block: dict[str, Json]) -> dict[str, Json]:

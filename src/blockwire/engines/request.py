@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from blockwire.content import ROLES
+from blockwire.content import NAME_CHARS_MAX, ROLES, TERMINAL_STATUSES, TIME_MAX
+from blockwire.content.json_schema import SCHEMA_DIALECT
 from blockwire.jsontext import Json, encode_json
-from blockwire.ports import EngineRequest
+from blockwire.ports import REQUEST_PROTOCOL, EngineRequest
 
 __all__ = ["encode_request", "engine_request_schema"]
 
-PROTOCOL: Final = 1
 SCHEMA_ID: Final = "/schemas/engine-request.json"
 
 
@@ -41,9 +41,9 @@ def encode_request(request: EngineRequest) -> bytes:
 def engine_request_schema() -> dict[str, Json]:
     """Return the JSON Schema (2020-12) of the request."""
     text: dict[str, Json] = {"type": "string"}
-    name: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": 256}
+    name: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": NAME_CHARS_MAX}
     members: dict[str, Json] = {
-        "protocol": {"const": PROTOCOL, "description": "Version of this request."},
+        "protocol": {"const": REQUEST_PROTOCOL, "description": "Version of this request."},
         "conversation_id": {**name, "description": "Where the turn belongs."},
         "turn_id": {**name, "description": "The turn; events may leave it out."},
         "engine": {**name, "description": "Name of the engine in the configuration."},
@@ -57,7 +57,7 @@ def engine_request_schema() -> dict[str, Json]:
         },
     }
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": SCHEMA_DIALECT,
         "$id": SCHEMA_ID,
         "title": "Engine request",
         "description": "One turn to run: what an engine gets, and a program on standard input.",
@@ -76,13 +76,13 @@ def engine_request_schema() -> dict[str, Json]:
 
 
 def _message_schema() -> dict[str, Json]:
-    time: dict[str, Json] = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
+    time: dict[str, Json] = {"type": "integer", "minimum": 0, "maximum": TIME_MAX}
     return {
         "type": "object",
         "properties": {
             "id": {"type": "string", "minLength": 1},
             "role": {"enum": [*sorted(ROLES)]},
-            "status": {"enum": ["completed", "failed", "cancelled"]},
+            "status": {"enum": [*sorted(TERMINAL_STATUSES)]},
             "content": {"type": "array", "items": {"$ref": "#/$defs/block"}},
             "created_at": time,
             "completed_at": time,

@@ -17,7 +17,7 @@ from blockwire.engines.keeper import TurnLimits
 from blockwire.errors import LocalProtocolError
 from blockwire.providers import PROVIDER_APIS
 
-__all__ = ["SETTINGS", "EngineConfig", "EngineKind", "Setting", "check_config"]
+__all__ = ["ENGINE_KINDS", "SETTINGS", "EngineConfig", "EngineKind", "Setting", "check_config"]
 
 EngineKind = Literal["command", "replay", "openai", "anthropic", "gemini", "ollama", "external"]
 ENGINE_KINDS: Final[tuple[EngineKind, ...]] = get_args(EngineKind)

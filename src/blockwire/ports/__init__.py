@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
 from blockwire.ports.clock import Clock
-from blockwire.ports.engine import Engine, EngineRequest
+from blockwire.ports.engine import REQUEST_PROTOCOL, Engine, EngineRequest
 from blockwire.ports.faults import FaultPoint, Faults
 from blockwire.ports.ids import IdFactory
 from blockwire.ports.store import (
@@ -22,6 +22,7 @@ from blockwire.ports.store import (
 )
 
 __all__ = [
+    "REQUEST_PROTOCOL",
     "Append",
     "Appended",
     "Bus",

@@ -6,21 +6,24 @@ Spec: docs/spec/gateway/engines.md.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from blockwire.content import Message, StreamEvent
 from blockwire.jsontext import Json
 
-__all__ = ["Engine", "EngineRequest"]
+__all__ = ["REQUEST_PROTOCOL", "Engine", "EngineRequest"]
+
+REQUEST_PROTOCOL: Final = 1
+"""Version of what an engine is asked with."""
 
 
 class EngineRequest(Struct, frozen=True, kw_only=True):
     """One turn to run, in owner view; also ``command``'s standard input as JSON.
 
     Attributes:
-        protocol: Always 1.
+        protocol: Always :data:`REQUEST_PROTOCOL`.
         conversation_id: Where the turn belongs.
         turn_id: The turn, started already; events name it.
         engine: Name under which the engine is configured.
@@ -31,7 +34,7 @@ class EngineRequest(Struct, frozen=True, kw_only=True):
         system: System prompt of the conversation or the engine.
     """
 
-    protocol: int = 1
+    protocol: int = REQUEST_PROTOCOL
     conversation_id: str
     turn_id: str
     engine: str

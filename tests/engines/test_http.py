@@ -162,7 +162,7 @@ REFUSED: list[tuple[int, bytes, str, bool]] = [
     (500, b"", "provider_unavailable", True),
     (501, b"", "provider_unavailable", False),
     (503, b"<html>", "provider_unavailable", True),
-    (529, b'{"error": {"type": "overloaded_error", "message": "Overloaded"}}', "provider_unavailable", True),
+    (529, b'{"error": {"type": "overloaded_error", "message": "Overloaded"}}', "provider_overloaded", True),
 ]  # fmt: skip
 
 

@@ -428,6 +428,24 @@ def test_anthropic_gets_back_what_it_ran_and_hid() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("name", "result_type"),
+    [
+        ("web_fetch", "web_fetch_tool_result"),
+        ("bash_code_execution", "bash_code_execution_tool_result"),
+        ("tool_search_tool_regex", "tool_search_tool_result"),
+        ("tool_search_tool_bm25", "tool_search_tool_result"),
+    ],
+)
+def test_anthropic_gets_its_results_back_under_their_own_types(name: str, result_type: str) -> None:
+    data = data_of("anthropic", call_id="srv_1", block_type="server_tool_use")
+    searched = tool("t1", tool=name, output={"type": "x"}, **data)
+
+    asked: Any = body("anthropic", messages=[assistant(searched)])
+
+    assert asked["messages"][0]["content"][1]["type"] == result_type
+
+
 def test_gemini_is_asked_in_its_own_words() -> None:
     asked = body("gemini")
 

@@ -48,6 +48,7 @@ REFUSALS: Final[Mapping[int, Refusal]] = MappingProxyType(
         408: Refusal("provider_unavailable", "The provider took too long"),
         413: Refusal("request_too_large", "The conversation is too large for the provider"),
         429: Refusal("provider_rate_limited", "The provider limits how often it is asked"),
+        529: Refusal("provider_overloaded", "The provider is overloaded"),
     }
 )
 # Of these the same request may work later, and of all from 500 on but one.

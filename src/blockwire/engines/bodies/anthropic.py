@@ -126,8 +126,10 @@ def _server_call(call: Call) -> Iterator[Json]:
         "name": call.name,
         "input": call.input,
     }
+    # The tools that search for tools share one type of result.
+    kind = "tool_search" if call.name.startswith("tool_search_tool_") else call.name
     yield {
-        "type": f"{call.name}_tool_result",
+        "type": f"{kind}_tool_result",
         "tool_use_id": call.call_id,
         "content": decode_json(call.result.encode()),
     }

@@ -366,6 +366,31 @@ async def test_waiting_for_events_ends_with_the_time_or_with_the_conversation() 
         assert codes == ["conversation_not_found"]
 
 
+@pytest.mark.requirement("gateway:read:wait")
+async def test_what_is_withheld_from_a_view_ends_no_wait() -> None:
+    async with gateway() as world:
+        conversation_id = await world.conversation()
+        pages: list[Any] = []
+
+        async def wait() -> None:
+            pages.append(await read_events(world, conversation_id, 0, view="public", wait_s=5))
+
+        async def append(role: str) -> None:
+            message: dict[str, Json] = {"role": role, "content": "x"}
+            await world.service.append_message(conversation_id, message, None)
+            await anyio.wait_all_tasks_blocked()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            await append("system")
+            assert pages == []
+            await append("user")
+
+        assert [event["seq"] for event in pages[0]["items"]] == [2]
+        assert pages[0]["next_cursor"] == "2"
+
+
 async def test_waiting_for_a_turn_ends_with_the_time_or_with_the_turn() -> None:
     engine = ScriptEngine(stuck_after(lambda turn_id: prose(turn_id, "b1", "A", is_open=True)))
     async with gateway(engines={"s": engine}) as world:

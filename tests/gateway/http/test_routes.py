@@ -172,11 +172,12 @@ async def test_messages_are_imported_and_read_by_pages_both_ways() -> None:
 
         newest = json_of(await s.client.get(url + "?limit=2"))
         older = json_of(await s.client.get(url, params={"before": newest["next_cursor"]}))
+        same = json_of(await s.client.get(url, params={"cursor": newest["next_cursor"]}))
         oldest = json_of(await s.client.get(url + "?after=0&limit=1"))
         small = json_of(await s.client.get(url + "?max_bytes=1"))
 
         assert texts(newest) == ["two", "three"]
-        assert texts(older) == ["one"]
+        assert texts(older) == texts(same) == ["one"]
         assert texts(oldest) == ["one"]
         assert texts(small) == ["three"]
 
@@ -297,6 +298,7 @@ async def test_a_body_where_none_belongs_is_refused() -> None:
         ("/schemas/none.json", 404, "not_found"),
         ("/schemas/turn", 404, "not_found"),
         ("/v1/conversations/x/messages?before=1&after=1", 400, "invalid_parameter"),
+        ("/v1/conversations/x/messages?before=1&cursor=1", 400, "invalid_parameter"),
     ],
 )
 @pytest.mark.requirement("gateway:query:strict")

@@ -707,8 +707,11 @@ async def test_events_come_as_a_page_where_json_is_asked_for() -> None:
         first = await page(s, "?after=2")
         rest = await page(s, f"?after={first['next_cursor']}")
         now = await page(s, "?after=now")
+        headers = {"accept": "application/json", "last-event-id": "4"}
+        resumed = json_of(await s.client.get(EVENTS + "?after=1", headers=headers))
 
         assert [item["seq"] for item in first["items"]] == [3, 4, 5]
+        assert [item["seq"] for item in resumed["items"]] == [5]
         assert rest == now == {"items": [], "next_cursor": "5", "at_end": True}
 
 

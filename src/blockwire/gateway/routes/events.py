@@ -11,7 +11,7 @@ from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.call import NDJSON_TYPES, Answer, Call, json_answer
 from blockwire.gateway.operation import Operation, Parameter, Response
 from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, VIEW, WAIT
-from blockwire.gateway.subscription import read_cursor, read_wish, read_wishes, subscribe
+from blockwire.gateway.subscription import read_wish, read_wishes, subscribe
 from blockwire.gateway.upload import answer_upload, read_epoch
 
 __all__ = ["EVENT_OPERATIONS"]
@@ -80,11 +80,12 @@ def _wants_page(call: Call) -> bool:
 
 async def _answer_page(call: Call) -> Answer:
     view, wait_s = call.view(), call.wait_s()
-    text = call.query.get("after", "0")
-    if text == "now":
+    wish = read_wish(
+        call.conversation_id, call.query.get("after"), call.headers.get("last-event-id", "")
+    )
+    after = wish.cursor
+    if after is None:
         after = (await call.service.head(call.conversation_id, call.tenant)).head_seq
-    else:
-        after = read_cursor(text)
 
     async def read() -> Answer:
         page = await call.service.read_events(

@@ -19,12 +19,12 @@ _MESSAGES: Final = "/v1/conversations/{conversation_id}/messages"
 
 async def list_messages(call: Call) -> Answer:
     """Answer with a page of messages in their order: the newest, or those around a cursor."""
-    if "before" in call.query and "after" in call.query:
-        raise RemoteProtocolError("invalid_parameter", "either before or after")
+    if len({"before", "after", "cursor"} & call.query.keys()) > 1:
+        raise RemoteProtocolError("invalid_parameter", "one of before, after and cursor")
     bytes_max = call.surface.settings.page_bytes_max
     page = await call.service.list_messages(
         call.conversation_id,
-        before=call.query.get("before"),
+        before=call.query.get("before", call.query.get("cursor")),
         after=call.query.get("after"),
         limit=call.limit(),
         bytes_max=call.number("max_bytes", default=bytes_max, low=1, high=bytes_max),
@@ -59,6 +59,11 @@ MESSAGE_OPERATIONS: Final = (
             Parameter(
                 name="after",
                 description="The oldest messages after this cursor; 0 is the start.",
+                schema={"type": "string"},
+            ),
+            Parameter(
+                name="cursor",
+                description="The same as `before`, as other lists call it.",
                 schema={"type": "string"},
             ),
             LIMIT,

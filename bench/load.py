@@ -174,7 +174,7 @@ class _Load:
         sock = socket.create_connection(("127.0.0.1", self.plan.port))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.sendall(head.encode())
-        sock.setblocking(False)
+        sock.settimeout(0)
         self.epoll.register(sock.fileno(), select.EPOLLIN)
         return sock
 

@@ -115,7 +115,7 @@ def serving_nchan() -> Iterator[Nchan]:
 def _children(pid: int) -> tuple[int, ...]:
     ends_at_s = time.monotonic() + STOP_S_MAX
     while time.monotonic() < ends_at_s:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii")
         if text:
             return tuple(map(int, text.split()))
         time.sleep(0.02)

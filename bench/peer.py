@@ -1,6 +1,6 @@
 """Servers whose fan-out alone is measured: they make the events themselves when told to.
 
-``python -m bench.peer ours|starlette PORT``, then ``GET /go?events=N&batch=B&rate=R``: N events to
+``python -m bench.peer ours|starlette PORT CONVERSATIONS TICK_MS``, then ``GET /go?events=N&batch=B&rate=R``: N events to
 each conversation that somebody reads, B at a time, R events a second to each (0: at once).
 ``ours`` is the gateway's hub, fed by the bus; ``starlette`` is what one writes without thinking:
 a queue and a ``StreamingResponse`` for each reader.
@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
 import uvicorn
+import uvloop
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -24,8 +25,7 @@ from starlette.routing import Route
 from bench.load import MARK
 from blockwire.buses import MemoryBus
 from blockwire.cli.system import SystemClock, UlidFactory, tune_interpreter
-from blockwire.engines import guard
-from blockwire.gateway import Auth, GatewayService, GatewaySettings, create_app
+from blockwire.gateway import Auth, GatewayService, GatewaySettings, HttpSettings, create_app
 from blockwire.ports import Committed, ConversationRow, Draft
 from blockwire.stores import MemoryStore
 from blockwire.stores.entries import stamp_all
@@ -55,8 +55,8 @@ class Fan(Protocol):
         """Return the conversations that somebody reads."""
         ...
 
-    def publish(self, name: str, count: int) -> None:
-        """Make ``count`` events in one conversation."""
+    def publish(self, name: str, events: list[bytes]) -> None:
+        """Number ``events`` for one conversation and send them to its readers."""
         ...
 
 
@@ -64,8 +64,10 @@ async def publish_all(fan: Fan, events: int, batch: int, rate_per_s: float) -> N
     """Publish as told; between two rounds the loop gets its turn."""
     started_s = time.monotonic()
     for done in range(0, events, batch):
+        # Made once a round, so that it is the fan-out that is measured.
+        made = [delta_json("twenty characters or so") for _ in range(batch)]
         for name in fan.names():
-            fan.publish(name, batch)
+            fan.publish(name, made)
         due_s = started_s + (done + batch) / rate_per_s if rate_per_s else 0.0
         await asyncio.sleep(max(due_s - time.monotonic(), 0.0))
 
@@ -103,27 +105,22 @@ class OurFan:
     def names(self) -> list[str]:
         return list(self.heads)
 
-    def publish(self, name: str, count: int) -> None:
-        drafts = []
-        for _ in range(count):
-            data = delta_json("twenty characters or so")
-            drafts.append(Draft("content.block.delta", data, data, is_plain=True))
+    def publish(self, name: str, events: list[bytes]) -> None:
+        drafts = [Draft("content.block.delta", data, data, is_plain=True) for data in events]
         head = self.heads[name]
         entries = stamp_all(drafts, name, head_seq=head, public_head_seq=head, ts=1)
-        self.heads[name] = head + count
+        self.heads[name] = head + len(events)
         self.bus.publish(Committed(name, entries))
 
 
 async def make_ours(count: int, tick_ms: int) -> tuple[Any, Fan]:
     """Return the gateway with ``count`` conversations."""
-    from blockwire.gateway import HttpSettings
-
     fan = OurFan()
     clock = SystemClock()
     settings = GatewaySettings()
     service = GatewayService(
         store=fan.store, bus=fan.bus, clock=clock, ids=UlidFactory(), engines={},
-        guard=lambda events, request: guard(events, request, ids=UlidFactory(), clock=clock),
+        guard=lambda events, _request: events,
         settings=settings,
     )  # fmt: skip
     await service.start()
@@ -148,10 +145,9 @@ class StarletteFan:
     def names(self) -> list[str]:
         return list(self.queues)
 
-    def publish(self, name: str, count: int) -> None:
-        for _ in range(count):
+    def publish(self, name: str, events: list[bytes]) -> None:
+        for data in events:
             self.seq += 1
-            data = delta_json("twenty characters or so")
             frame = b"id: %d\nevent: content.block.delta\ndata: %b\n\n" % (self.seq, data)
             for queue in self.queues[name]:
                 queue.put_nowait(frame)
@@ -184,16 +180,9 @@ async def serve(kind: str, port: int, count: int, tick_ms: int) -> None:
     await uvicorn.Server(config).serve()
 
 
-def arguments() -> Iterator[str]:
-    """Yield what stands on the command line."""
-    yield from sys.argv[1:]
-
-
 def main() -> None:
     """Serve as the command line says."""
-    import uvloop
-
-    kind, port, count, tick_ms = arguments()
+    kind, port, count, tick_ms = sys.argv[1:]
     uvloop.run(serve(kind, int(port), int(count), int(tick_ms)))
 
 

@@ -13,7 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ROOT", "cpu_s", "free_port", "raise_file_limit", "rss_bytes", "running", "wait_listening"]
+__all__ = [
+    "ROOT",
+    "cpu_s",
+    "free_port",
+    "raise_file_limit",
+    "rss_bytes",
+    "running",
+    "wait_listening",
+]
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -33,7 +41,7 @@ def cpu_s(*pids: int) -> float:
     ticks = 0
     for pid in pids:
         # The name of the program may hold blanks and parentheses; the fields follow the last one.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
     return ticks / _TICKS_PER_S
 
@@ -42,7 +50,7 @@ def rss_bytes(*pids: int) -> int:
     """Return the memory that the processes have to themselves, in bytes."""
     total = 0
     for pid in pids:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines():
             if line.startswith(("Private_Clean:", "Private_Dirty:")):
                 total += int(line.split()[1]) * 1024
     return total

@@ -45,6 +45,8 @@ NDJSON_TYPES: Final = frozenset({"application/x-ndjson", "application/ndjson", "
 
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,15})\Z")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?\Z")
+_NO_HEADERS: Final = Headers()
+_NO_PARAMETERS: Final[Mapping[str, str]] = {}
 _UTF8: Final = frozenset({"utf-8", "utf8"})
 _T = TypeVar("_T")
 
@@ -155,6 +157,11 @@ class Call:
         self.has_started = False
         self._body_task: asyncio.Task[Any] | None = None
         self._is_given_up = False
+
+    def forget_request(self) -> None:
+        """Let go of what the request said, for an answer that may last for hours."""
+        self.headers = _NO_HEADERS
+        self.path = self.query = _NO_PARAMETERS
 
     async def start(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """Begin an answer of status 200 that is then sent piece by piece."""

@@ -150,6 +150,23 @@ class Ring:
         return piece
 
     def _join(self, position: int, view: View) -> Piece:
+        start = position - (self.end - len(self._entries))
+        entries = self._entries[start:]
+        if view == "owner":
+            frames = [entry.owner_frame for entry in entries]
+        else:
+            frames = [frame for entry in entries if (frame := entry.public_frame) is not None]
+        if sum(map(len, frames)) <= PIECE_BYTES_MAX:
+            return Piece(
+                b"".join(frames),
+                self.end,
+                first_seq=self._seqs[start],
+                seq=self._seqs[-1],
+                ends_turn=any(entry.type in TURN_ENDS for entry in entries),
+            )
+        return self._join_what_fits(position, view)
+
+    def _join_what_fits(self, position: int, view: View) -> Piece:
         frames: list[bytes] = []
         size_bytes = 0
         ends_turn = False

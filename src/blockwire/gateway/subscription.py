@@ -114,7 +114,12 @@ async def subscribe(call: Call, wishes: Sequence[Wish], *, is_labelled: bool) ->
         prelude = await _open(call, stream, wishes)
         if prelude is None:
             return Answer(status=204)
-        await _serve(call, stream, prelude)
+        await _begin(call, prelude)
+        # There may be many thousands who read and wait; none holds what it does not need.
+        del prelude, wishes
+        call.forget_request()
+        if call.method != "HEAD":
+            await _stay(call, stream)
         return None
     finally:
         if stream is not None:
@@ -122,13 +127,14 @@ async def subscribe(call: Call, wishes: Sequence[Wish], *, is_labelled: bool) ->
         call.surface.limits.release_stream(call.caller.name)
 
 
-async def _serve(call: Call, stream: SseStream, prelude: bytes) -> None:
+async def _begin(call: Call, prelude: bytes) -> None:
     await call.start(SSE_HEADERS)
     is_head = call.method == "HEAD"
     body: dict[str, Any] = {"type": "http.response.body", "body": prelude, "more_body": not is_head}
     await call.send(body)
-    if is_head:
-        return
+
+
+async def _stay(call: Call, stream: SseStream) -> None:
     stream.start(call.send)
     try:
         while (await call.receive())["type"] != "http.disconnect":

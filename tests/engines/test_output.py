@@ -48,6 +48,8 @@ TEXTS: list[tuple[str, bytes, str]] = [
     ("bytes that are no text", b"a\xff\xfeb\xe2\x82", "a\ufffd\ufffdb\ufffd"),
     ("NUL", b"a\x00b", "a\x00b"),
     ("a byte-order mark", b"\xef\xbb\xbfhi", "\ufeffhi"),
+    ("a byte-order mark, then an object", b'\xef\xbb\xbf{"a": 1}\n', '\ufeff{"a": 1}\n'),
+    ("half a byte-order mark", b"\xef\xbb", "\ufffd"),
 ]  # fmt: skip
 
 
@@ -105,6 +107,16 @@ def test_what_a_short_script_leaves_out_is_filled_in() -> None:
     ]
     assert {event["turn_id"] for event in events} == {TURN}
     assert events[-1]["status"] == "completed"
+
+
+@pytest.mark.parametrize("output", ["auto", "ndjson"])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_a_byte_order_mark_before_the_first_event_means_nothing(
+    output: OutputFormat, end: bytes
+) -> None:
+    events = read_both_ways(b'\xef\xbb\xbf{"type": "turn.completed"}' + end, output)
+
+    assert [event["type"] for event in events] == ["turn.completed"]
 
 
 def test_a_last_line_needs_no_line_break() -> None:

@@ -32,8 +32,11 @@ OutputFormat = Literal["auto", "ndjson", "text"]
 LINE_BYTES_MAX: Final = 8 * 1024 * 1024
 """Bytes of one line of NDJSON, without its line break."""
 
-# How a JSON object with a member begins. What begins otherwise is text at once.
-_OBJECT_START: Final = re.compile(rb"[ \t\r\n]*(?:\{[ \t\r]*(?:\"|\Z)|\Z)")
+# How a JSON object with a member begins, a byte-order mark before it included. What begins
+# otherwise is text at once.
+_OBJECT_START: Final = re.compile(
+    rb"(?:\xef(?:\Z|\xbb(?:\Z|\xbf)))?[ \t\r\n]*(?:\{[ \t\r]*(?:\"|\Z)|\Z)"
+)
 
 _IN_BLOCK: Final = frozenset(
     {"content.block.delta", "content.block.updated", "content.block.completed"}
@@ -82,6 +85,8 @@ class EventLines:
 
     def _receive_line(self, line: bytes) -> Iterator[StreamEvent]:
         self._line += 1
+        if self._line == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) > LINE_BYTES_MAX:
             raise self._too_long()
         if not line.strip():
@@ -217,7 +222,7 @@ class ProgramOutput:
     def receive_eof(self) -> Iterator[StreamEvent]:
         """Yield what is left; the turn's end is not among it unless the program wrote it."""
         if self._reader is None:
-            line = bytes(self._held).strip()
+            line = bytes(self._held.removeprefix(codecs.BOM_UTF8)).strip()
             self._reader = self._new_reader(is_ndjson=_is_event(line))
             yield from self.receive_data(bytes(self._held))
         for event in self._reader.receive_eof():
@@ -229,7 +234,8 @@ class ProgramOutput:
         held = bytes(self._held)
         if _OBJECT_START.match(held) is None:
             return self._new_reader(is_ndjson=False)
-        line, line_break, _rest = held.lstrip().partition(b"\n")
+        text = held.removeprefix(codecs.BOM_UTF8).lstrip()
+        line, line_break, _rest = text.partition(b"\n")
         if line_break:
             return self._new_reader(is_ndjson=_is_event(line))
         if len(held) > LINE_BYTES_MAX:

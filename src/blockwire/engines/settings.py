@@ -103,7 +103,7 @@ _HTTP: Final[dict[str, Setting]] = {
     ),
     "headers": Setting("text table", {}, "More headers of every request.", is_secret=True),
     "options": Setting("table", {}, "Options of turns that do not say otherwise."),
-    "sends_images": Setting("boolean", True, "Whether the models take pictures."),  # noqa: FBT003
+    "sends_images": Setting("boolean", default=True, help="Whether the models take pictures."),
     "connect_timeout_s": Setting("number", 10.0, "Seconds until a connection stands."),
     "read_timeout_s": Setting("number", 120.0, "Seconds between two pieces of an answer."),
     "tries_max": Setting(
@@ -121,7 +121,7 @@ _OPENAI: Final[dict[str, Setting]] = {
 }
 _OLLAMA: Final[dict[str, Setting]] = {
     **_HTTP,
-    "sends_images": Setting("boolean", False, "Whether the models take pictures."),  # noqa: FBT003
+    "sends_images": Setting("boolean", default=False, help="Whether the models take pictures."),
 }
 
 SETTINGS: Final[Mapping[EngineKind, Mapping[str, Setting]]] = MappingProxyType(

@@ -22,7 +22,7 @@ from blockwire import __version__
 from blockwire.cli.encoding import repair_streams
 from blockwire.errors import BlockwireError
 
-__all__ = ["cli", "main"]
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "cli", "main"]
 
 EXIT_FAILED: Final = 1
 EXIT_SIGNAL: Final = 128

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +36,7 @@ from blockwire.gateway import (
     load_token_file,
 )
 from blockwire.gateway.auth import SCOPES
+from blockwire.gateway.turns import Guard
 from blockwire.ports import Engine, EngineRequest
 from blockwire.stores import SqliteStore, open_store
 
@@ -51,11 +52,7 @@ class Gateway(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def _guard_of(
-    configs: Mapping[str, EngineConfig], clock: SystemClock, ids: UlidFactory
-) -> Callable[
-    [AsyncGenerator[StreamEvent, None], EngineRequest], AsyncGenerator[StreamEvent, None]
-]:
+def _guard_of(configs: Mapping[str, EngineConfig], clock: SystemClock, ids: UlidFactory) -> Guard:
     redactors = {name: Redactor(engine_secrets(c, os.environ)) for name, c in configs.items()}
     limits = {name: c.limits for name, c in configs.items()}
 

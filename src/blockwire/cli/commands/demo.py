@@ -170,6 +170,7 @@ class _Show:
             wrong.append(f"{name}: what was shown is not what is stored")
         codes = [block.block.get("code") for block in shown.blocks if block.type == "error"]
         expected = ["turn_interrupted"] if self._scene.accident == "kill" else []
+        self.facts += [f"error block in the answer: {code}" for code in codes]
         if codes != expected:
             wrong.append(f"{name}: errors are {codes}, not {expected}")
         if self._scene.accident == "cut" and not cuts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -64,7 +65,7 @@ def _documents(kind: str, data: bytes) -> list[Callable[[], None]]:
             state = apply(state, event) if event.seq else advance(state, event)
 
         lines = [line for line in data.split(b"\n") if line.strip()]
-        return [lambda line=line: apply_line(line) for line in lines]  # type: ignore[misc]
+        return [partial(apply_line, line) for line in lines]
 
     def check_whole() -> None:
         value = decode_json(data)

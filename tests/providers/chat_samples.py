@@ -223,6 +223,30 @@ CHAT: Final[list[Sample]] = [
         result("completed", prose("Hi")),
     ),
     Sample(
+        "no blank lines between the events",
+        "openai-chat",
+        sse(chat({"content": "Hi"}), chat(finish="stop"), done=True).replace(b"\n\n", b"\n"),
+        result("completed", prose("Hi")),
+    ),
+    Sample(
+        "no blank lines, and cut",
+        "openai-chat",
+        sse(chat({"content": "Hi"}), chat({"content": "there"})).replace(b"\n\n", b"\n")[:-9],
+        result("truncated", prose("Hi"), error=CUT),
+    ),
+    Sample(
+        "no blank line between an event and what is no JSON",
+        "openai-chat",
+        sse(chat({"content": "Hi"}))[:-1] + b"data: oops\n\n",
+        result("failed", prose("Hi"), error=PROTOCOL),
+    ),
+    Sample(
+        "an event over several lines, and a broken one",
+        "openai-chat",
+        b'data: {"choices":\ndata: [{"delta": {"content": "Hi"}}]}\n\ndata: {"a":\ndata: }\n\n',
+        result("failed", prose("Hi"), error=PROTOCOL),
+    ),
+    Sample(
         "an error inside the choice",
         "openai-chat",
         sse(

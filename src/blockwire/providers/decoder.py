@@ -110,6 +110,11 @@ class StreamDecoder(ABC):
             if chunk is not None:
                 self._receive(chunk)
         except RemoteProtocolError as error:
+            pieces = _split_events(raw)
+            if pieces:
+                for piece in pieces:
+                    self._take(piece, may_be_cut=may_be_cut)
+                return
             # A cut object begins as an object; anything else never was one.
             is_cut = may_be_cut and raw.data is not None and raw.data.lstrip()[:1] in _JSON_BEGINS
             if not is_cut:
@@ -167,6 +172,18 @@ def _parse(raw: RawChunk) -> Chunk | None:
         # Gemini wraps an error in an array.
         value, data = value[0], member_source(data, [0]) or data
     return Chunk(raw.name, value, data) if isinstance(value, dict) else None
+
+
+def _split_events(raw: RawChunk) -> list[RawChunk]:
+    """Return the texts of events between which a server forgot the blank line, if that is it."""
+    lines = [] if raw.data is None else [line for line in raw.data.split(b"\n") if line.strip()]
+    if len(lines) < 2:
+        return []
+    try:
+        decode_json(lines[0])
+    except RemoteProtocolError:
+        return []
+    return [RawChunk(raw.name, line) for line in lines]
 
 
 def _replace_lone(match: re.Match[bytes]) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, cast
 
 from blockwire.jsontext import DEPTH_MAX, Json, encode_json
 from blockwire.providers.members import text_of
@@ -66,10 +66,10 @@ class PartialArguments:
         return len(text_of(piece, "stringValue")) + len(text_of(piece, "jsonPath"))
 
     def _get(self, path: _Path) -> Json:
-        value: Json = self._root
+        value: Any = self._root
         for step in path:
-            value = value[step]  # type: ignore[index]
-        return value
+            value = value[step]
+        return cast("Json", value)
 
     def _put(self, path: _Path, value: Json) -> bool:
         """Set the value at ``path``, making objects and arrays on the way; False if that fails."""

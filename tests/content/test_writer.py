@@ -193,17 +193,14 @@ def test_a_writer_says_what_a_turn_contains() -> None:
     writer.update(call, {"status": "completed", "output": 6})
     writer.complete(call)
     writer.add("notice", {"code": "slow", "message": "Slow."})
-    before_the_end = (writer.is_over, writer.terminal_event)
+    was_over = writer.is_over
     writer.end("completed", usage={"n": 1}, finish_reason="stop")
 
     assert [event.text for event in first if isinstance(event, BlockDelta)] == ["Six ", "tests."]
     assert first[0] == BlockStarted(TURN, {"id": "block_1", "type": "prose", "markdown": ""})
-    assert before_the_end == (False, None)
-    after_the_end = (writer.is_over, writer.terminal_event)
+    assert (was_over, writer.is_over) == (False, True)
     rest = writer.drain()
-    drained = (writer.drain(), writer.terminal_event)
-    assert after_the_end == (True, rest[-1])
-    assert drained == ([], None)
+    assert writer.drain() == []
     assert rest[-1] == TurnEnded(TURN, "completed", usage={"n": 1}, finish_reason="stop")
     assert [type(event) for event in rest] == [
         BlockCompleted,
@@ -233,8 +230,9 @@ def test_a_failure_ends_the_turn_with_its_word() -> None:
     writer.fail("provider_unavailable", "Gone.", retryable=True, reason="network")
 
     assert writer.turn.turn_status == "failed"
-    assert writer.terminal_event is not None
-    assert writer.terminal_event.error_code == "provider_unavailable"
+    ended = writer.drain()[-1]
+    assert isinstance(ended, TurnEnded)
+    assert ended.error_code == "provider_unavailable"
     content: Any = writer.message["content"]
     assert content[-1] == {
         "id": "block_2",

@@ -19,7 +19,6 @@ from blockwire.content.events import (
     ConversationSnapshot,
     MessageCreated,
     StreamEvent,
-    TurnEnded,
     TurnStarted,
 )
 from blockwire.content.ids import IdKind
@@ -174,12 +173,6 @@ class BlockWriter:
         """End the turn as failed, with an ``error`` block of this code."""
         error: Block = {"type": "error", "code": code, "message": message, "retryable": retryable}
         self.end("failed", block=error, usage=usage, finish_reason=finish_reason, reason=reason)
-
-    @property
-    def terminal_event(self) -> TurnEnded | None:
-        """The terminal event, if it is among the events not drained yet."""
-        last = self._events[-1] if self._events else None
-        return last if isinstance(last, TurnEnded) else None
 
 
 def _check(event: StreamEvent) -> None:

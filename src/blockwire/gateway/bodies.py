@@ -147,9 +147,7 @@ def _read_content(content: Json, new_id: _NewId) -> list[Block]:
     seen: set[Json] = set()
     for index, item in enumerate(content):
         place = pointer(["content", index])
-        if isinstance(item, dict) and "id" not in item:
-            item = {"id": new_id("block"), **item}  # noqa: PLW2901 - the same block, named
-        block = check_block(item, place)
+        block = check_block(_named(item, new_id), place)
         if block["id"] in seen:
             raise RemoteProtocolError(
                 "block_exists", "block ids are unique in their message", pointer=f"{place}/id"
@@ -157,6 +155,12 @@ def _read_content(content: Json, new_id: _NewId) -> list[Block]:
         seen.add(block["id"])
         blocks.append(block)
     return blocks
+
+
+def _named(block: Json, new_id: _NewId) -> Json:
+    if isinstance(block, dict) and "id" not in block:
+        return {"id": new_id("block"), **block}
+    return block
 
 
 def read_conversation_body(body: Json) -> ConversationBody:

@@ -193,7 +193,7 @@ def check_conversation(
         )
     keys: set[str] = set()
     for turn in turns:
-        log.problems += _turn_problems(turn, keys, find_message(turn.id) is not None)
+        log.problems += _turn_problems(turn, keys, has_message=find_message(turn.id) is not None)
         _compare_turn(log, turn)
     for turn_id in log.turns if log.folds else ():
         log.report("turn_missing", f"the log tells of turn {turn_id}, which is not stored")
@@ -232,7 +232,7 @@ def _compare_message(log: _Log, made: MessageRow, stored: MessageRow | None) -> 
         log.report("message_misplaced", f"message {message_id} is stored at another place")
 
 
-def _turn_problems(turn: TurnRow, keys: set[str], has_message: bool) -> Iterator[CheckProblem]:  # noqa: FBT001 - private
+def _turn_problems(turn: TurnRow, keys: set[str], *, has_message: bool) -> Iterator[CheckProblem]:
     is_terminal = turn.status in TURN_TERMINAL_STATUSES
     if is_terminal and not has_message:
         yield CheckProblem(

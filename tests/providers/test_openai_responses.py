@@ -411,13 +411,27 @@ def test_a_server_call_whose_result_is_an_item_that_never_comes_failed() -> None
     assert decoded.of_type("tool")[0]["error"]["code"] == "tool_result_missing"
 
 
-def test_a_declared_custom_tool_stays_the_client_s_beside_the_server_s_own() -> None:
-    tools = [{"type": "x_search"}, {"type": "custom", "name": "sql"}, None]
+@pytest.mark.parametrize(
+    ("tools", "status"),
+    [
+        ([], "pending"),
+        ([None], "pending"),
+        ([{"type": "custom", "name": "sql"}], "pending"),
+        ([{"type": "x_search"}, {"type": "custom", "name": "sql"}], "pending"),
+        ([{"type": "namespace", "name": "db", "tools": [{"name": "sql"}]}], "pending"),
+        ([{"type": "x_search"}, {"type": "custom", "name": "other"}], "completed"),
+        ([{"type": "web_search"}, {"type": "function", "name": "f"}], "completed"),
+    ],
+)
+def test_a_custom_call_is_the_client_s_where_the_client_declared_it(
+    tools: Any, status: str
+) -> None:
     decoded = read(
         {"type": "response.created", "response": {"tools": tools}},
         item(0, "custom_tool_call", call_id="c", name="sql", input=""),
         item(0, "custom_tool_call", done=True, call_id="c", name="sql", input="SELECT 1"),
+        text_delta("So.", 1),
         response("completed"),
     )
 
-    assert [(b["status"], b["input"]) for b in decoded.of_type("tool")] == [("pending", "SELECT 1")]
+    assert [block["status"] for block in decoded.of_type("tool")] == [status]

@@ -39,8 +39,10 @@ _CLIENT_CALLS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "tool_search_call": ("arguments",),
     }
 )
-# With this tool, xAI tells what it runs itself as custom calls.
+# With its tools, of which this is one, xAI tells what it runs itself as custom calls. A client's
+# custom tools are declared, by themselves or in a namespace.
 _X_SEARCH: Final = "x_search"
+_CUSTOM_TOOLS: Final = frozenset({"custom", "namespace"})
 _APPROVAL: Final = "mcp_approval_request"
 _NEEDS_APPROVAL: Final = (
     "approval_required",
@@ -213,8 +215,10 @@ def _is_client_call(item: dict[str, Json], tools: Sequence[Json]) -> bool:
         return not (isinstance(place, dict) and text_of(place, "type").startswith("container"))
     if item_type == "custom_tool_call":
         known = [tool for tool in tools if isinstance(tool, dict)]
-        is_declared = any(text_of(tool, "name") == text_of(item, "name") for tool in known)
-        return is_declared or all(text_of(tool, "type") != _X_SEARCH for tool in known)
+        if any(text_of(tool, "name") == text_of(item, "name") for tool in known):
+            return True
+        types = {text_of(tool, "type") for tool in known}
+        return not types or (_X_SEARCH not in types and not types.isdisjoint(_CUSTOM_TOOLS))
     return item_type in _CLIENT_CALLS
 
 

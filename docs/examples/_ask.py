@@ -2,7 +2,7 @@
 
 import sys
 
-from blockwire.client import Client
+from blockwire import Client
 
 url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7890"
 

@@ -279,6 +279,17 @@ CHAT: Final[list[Sample]] = [
         sse({"object": "error", "message": "Too long.", "type": "BadRequestError", "code": 400}),
         result("failed", error={"code": "bad_request_error", "retryable": False}),
     ),
+    *(
+        Sample(
+            f"a complaint under {name}",
+            "openai-chat",
+            encode_json({name: "No such model."}),
+            result(
+                "failed", error={"code": "provider_error", "message_contains": "No such model."}
+            ),
+        )
+        for name in ("detail", "message")
+    ),
     Sample(
         "a filter of Azure as an error",
         "openai-chat",

@@ -90,7 +90,7 @@ class OpenAIChatDecoder(StreamDecoder):
                 self._take_choice(chunk, index, choice)
         error = value.get("error")
         kinds = (chunk.name, text_of(value, "object"), text_of(value, "type"))
-        if error is None and "error" in kinds:
+        if error is None and ("error" in kinds or _is_complaint(value)):
             error = value
         if error is not None:
             self._fail_with(error)
@@ -292,6 +292,11 @@ def _is_another(call: ToolCall, call_id: str, name: str) -> bool:
     if call_id:
         return call.data.get("call_id", call_id) != call_id
     return bool(name) and call.has_whole_arguments()
+
+
+def _is_complaint(value: dict[str, Json]) -> bool:
+    """Return whether a proxy says what is wrong in words of its own, instead of a chunk."""
+    return "choices" not in value and bool(text_of(value, "detail") or text_of(value, "message"))
 
 
 def _text_of_detail(detail: dict[str, Json]) -> str:

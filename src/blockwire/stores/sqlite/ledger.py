@@ -41,8 +41,9 @@ from blockwire.stores.sqlite.rows import (
 
 __all__ = ["Ledger"]
 
-# A row of the log is read whole, so it is bounded: bytes of frames, unless one is larger.
-_ROW_BYTES_MAX: Final = 256 * 1024
+# A row of the log is read whole, so it is bounded: bytes of frames, unless one is larger. Some fit
+# into a page of the smallest kind, that of a stream.
+_ROW_BYTES_MAX: Final = 64 * 1024
 
 # Heads and turns that are cached; some hundred bytes each. Beyond, all are dropped and read again.
 _CACHED_COUNT_MAX: Final = 20_000

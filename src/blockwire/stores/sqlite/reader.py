@@ -180,7 +180,10 @@ class _PageBuilder:
             count = frame_count(frames) if is_own else row_end - max(first_seq - 1, self._seq)
             self._take(frames, row_end, count)
             return row_end < self._end
-        frames = first_frames(frames, self._room_bytes, at_least_one=not self._pieces)
+        if self._pieces:
+            # The next page begins with it: a row that is cut is read twice, and looked through.
+            return False
+        frames = first_frames(frames, self._room_bytes, at_least_one=True)
         if frames:
             self._take(frames, last_number(frames), frame_count(frames))
         return False

@@ -17,7 +17,7 @@ from blockwire.engines.http import HttpSettings
 from blockwire.engines.replay import ReplaySettings
 from blockwire.engines.settings import SETTINGS as ENGINE_SETTINGS
 from blockwire.engines.settings import EngineKind
-from blockwire.gateway import call
+from blockwire.gateway import answer
 from blockwire.gateway.limits import HEARTBEAT_S
 
 # setting of the configuration -> what the engine calls it, where that is another word
@@ -25,7 +25,7 @@ RENAMED: Final = {"read_timeout_s": "idle_timeout_s"}
 
 
 def test_gateway_and_client_speak_one_version_under_one_name() -> None:
-    assert (client.PROTOCOL, client.PROTOCOL_HEADER) == (call.PROTOCOL, call.PROTOCOL_HEADER)
+    assert (client.PROTOCOL, client.PROTOCOL_HEADER) == (answer.PROTOCOL, answer.PROTOCOL_HEADER)
 
 
 def test_a_client_expects_the_heartbeats_that_a_gateway_sends() -> None:

@@ -21,18 +21,15 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 
 from blockwire.errors import BlockwireError, RemoteProtocolError
+from blockwire.gateway.answer import PROTOCOL, PROTOCOL_HEADER, Answer, base_headers
 from blockwire.gateway.auth import Auth, Caller
 from blockwire.gateway.call import (
-    PROTOCOL,
-    PROTOCOL_HEADER,
-    Answer,
     AsgiScope,
     Call,
     PeerGoneError,
     Receive,
     Send,
     Surface,
-    base_headers,
     read_query,
 )
 from blockwire.gateway.http_errors import error_body, internal_error, retry_after_s, status_of

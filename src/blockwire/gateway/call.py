@@ -1,6 +1,6 @@
-"""One request on its way to a handler, and the answer on its way back.
+"""One request on its way to a handler.
 
-Spec: docs/spec/gateway/routes.md.
+Spec: docs/spec/gateway/routes.md. Below is ``answer``, what goes back.
 
 Bodies are read piece by piece and refused before they cost memory; they are strict JSON.
 """
@@ -8,34 +8,29 @@ Bodies are read piece by piece and refused before they cost memory; they are str
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
 import anyio
-from msgspec import Struct
 from starlette.datastructures import Headers
 
 from blockwire.content import View, convert_record
 from blockwire.errors import BlockwireError, RemoteProtocolError
+from blockwire.gateway.answer import base_headers
 from blockwire.gateway.auth import Auth, Caller
+from blockwire.gateway.http_errors import gateway_stopping
 from blockwire.gateway.hub import Hub
 from blockwire.gateway.limits import HttpSettings, Limits
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
-from blockwire.jsontext import Json, decode_json, encode_json
+from blockwire.jsontext import Json, decode_json
 
 __all__ = [
-    "NDJSON_TYPES", "PAGE_ITEMS", "PROTOCOL", "PROTOCOL_HEADER", "Answer", "AsgiScope", "Call",
-    "PeerGoneError", "Receive", "Send", "Surface", "base_headers", "json_answer", "read_query",
+    "NDJSON_TYPES", "PAGE_ITEMS", "AsgiScope", "Call", "PeerGoneError", "Receive", "Send",
+    "Surface", "read_query",
 ]  # fmt: skip
-
-PROTOCOL: Final = "1"
-"""Version of what gateway and client speak (docs/spec/gateway/routes.md, "Answers")."""
-
-PROTOCOL_HEADER: Final = "blockwire-protocol"
 
 PAGE_ITEMS: Final = 50
 """Items of a page where nothing else is asked for."""
@@ -72,38 +67,6 @@ class Surface(NamedTuple):
     stopping: anyio.Event
     # Those that wait for more of their body.
     bodies: set[Call]
-
-
-class Answer(Struct, frozen=True, kw_only=True):
-    """A whole answer. ``has_etag`` lets it be revalidated by ``If-None-Match``."""
-
-    status: int = 200
-    body: bytes = b""
-    media_type: str = "application/json"
-    headers: tuple[tuple[str, str], ...] = ()
-    has_etag: bool = False
-
-    @property
-    def etag(self) -> str:
-        """The strong entity tag of the body."""
-        return f'"{hashlib.blake2b(self.body, digest_size=16).hexdigest()}"'
-
-
-def json_answer(
-    value: Json, *, status: int = 200, has_etag: bool = False, **headers: str
-) -> Answer:
-    """Return an answer with a JSON body; ``headers`` name theirs with ``_`` for ``-``."""
-    pairs = tuple((name.replace("_", "-"), text) for name, text in headers.items())
-    return Answer(status=status, body=encode_json(value), headers=pairs, has_etag=has_etag)
-
-
-def base_headers() -> list[tuple[bytes, bytes]]:
-    """Return the headers of every answer."""
-    return [
-        (PROTOCOL_HEADER.encode(), PROTOCOL.encode()),
-        (b"x-content-type-options", b"nosniff"),
-        (b"referrer-policy", b"no-referrer"),
-    ]
 
 
 class Call:
@@ -288,7 +251,7 @@ class Call:
         """Return the next piece of the body; a gateway that stops waits for no more of it."""
         waiting = self.surface.bodies
         if self.surface.stopping.is_set():
-            raise _gateway_stopping()
+            raise gateway_stopping()
         self._body_task = task = asyncio.current_task()
         waiting.add(self)
         try:
@@ -297,7 +260,7 @@ class Call:
             if not self._is_given_up or task is None:
                 raise
             task.uncancel()
-            raise _gateway_stopping() from None
+            raise gateway_stopping() from None
         finally:
             waiting.discard(self)
 
@@ -355,7 +318,7 @@ class Call:
             failure = error
             group.cancel_scope.cancel()
 
-        stopping = _gateway_stopping()
+        stopping = gateway_stopping()
         async with anyio.create_task_group() as group:
             group.start_soon(watch, self._until_gone, PeerGoneError())
             group.start_soon(watch, self.surface.stopping.wait, stopping)
@@ -395,10 +358,6 @@ def read_query(query_string: bytes, known: frozenset[str], *, bytes_max: int) ->
             raise RemoteProtocolError("invalid_parameter", f"{name} is given twice")
         query[name] = value
     return query
-
-
-def _gateway_stopping() -> RemoteProtocolError:
-    return RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
 
 
 def _too_large(bytes_max: int) -> RemoteProtocolError:

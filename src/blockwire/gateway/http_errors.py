@@ -20,7 +20,14 @@ from blockwire.errors import (
 from blockwire.gateway.limits import RETRY_AFTER_S, LimitError
 from blockwire.jsontext import Json
 
-__all__ = ["STATUS_BY_CODE", "error_body", "internal_error", "retry_after_s", "status_of"]
+__all__ = [
+    "STATUS_BY_CODE",
+    "error_body",
+    "gateway_stopping",
+    "internal_error",
+    "retry_after_s",
+    "status_of",
+]
 
 STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -92,6 +99,11 @@ _BY_POINTER: Final = frozenset({"block_exists", "field_not_mutable"})
 _BACKEND_SENTENCE: Final = "the gateway cannot do this now"
 _INTERNAL_SENTENCE: Final = "the gateway failed; its log says more"
 _WAITING: Final = frozenset({413, 429, 503})
+
+
+def gateway_stopping() -> RemoteProtocolError:
+    """Return the refusal of what would hold up a stop."""
+    return RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
 
 
 def internal_error() -> BlockwireError:

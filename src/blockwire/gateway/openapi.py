@@ -12,7 +12,7 @@ from typing import Final, cast
 from blockwire import __version__
 from blockwire.content import content_schemas
 from blockwire.content.json_schema import SCHEMA_DIALECT
-from blockwire.gateway.call import PROTOCOL
+from blockwire.gateway.answer import PROTOCOL
 from blockwire.gateway.http_errors import STATUS_BY_CODE
 from blockwire.gateway.operation import Operation, Parameter, Response, path_parameters
 from blockwire.gateway.wire_schemas import WIRE_SCHEMAS

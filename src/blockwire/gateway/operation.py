@@ -10,8 +10,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from blockwire.gateway.answer import Answer
 from blockwire.gateway.auth import Scope
-from blockwire.gateway.call import Answer, Call
+from blockwire.gateway.call import Call
 from blockwire.jsontext import Json
 
 __all__ = ["ANY_ERRORS", "Handler", "Operation", "Parameter", "Response", "path_parameters"]

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.call import Answer, Call
+from blockwire.gateway.answer import Answer
+from blockwire.gateway.call import Call
+from blockwire.gateway.http_errors import gateway_stopping
 from blockwire.gateway.reading import Head
 from blockwire.gateway.source import Audience
 from blockwire.gateway.stream import SseReader, SseStream
@@ -110,7 +112,7 @@ async def subscribe(call: Call, wishes: Sequence[Wish], *, is_labelled: bool) ->
             is_labelled=is_labelled,
         )
         if call.surface.hub.is_stopping:
-            raise RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
+            raise gateway_stopping()
         prelude = await _open(call, stream, wishes)
         if prelude is None:
             return Answer(status=204)

@@ -17,7 +17,8 @@ from typing import Final
 import anyio
 
 from blockwire.errors import BlockwireError, RemoteProtocolError
-from blockwire.gateway.call import Answer, Call, PeerGoneError
+from blockwire.gateway.answer import Answer
+from blockwire.gateway.call import Call, PeerGoneError
 from blockwire.gateway.direct import DirectWriter, direct_writer
 from blockwire.gateway.http_errors import error_body
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, encode_json

@@ -15,8 +15,8 @@ from blockwire.content.vocabulary import (
     TIME_MAX,
     TURN_STATUSES,
 )
+from blockwire.gateway.answer import PROTOCOL
 from blockwire.gateway.bodies import TAGS_MAX
-from blockwire.gateway.call import PROTOCOL
 from blockwire.jsontext import Json
 
 __all__ = ["WIRE_SCHEMAS"]

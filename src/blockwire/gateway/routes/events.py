@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.call import NDJSON_TYPES, Answer, Call, json_answer
+from blockwire.gateway.answer import Answer, json_answer
+from blockwire.gateway.call import NDJSON_TYPES, Call
 from blockwire.gateway.operation import Operation, Parameter, Response
 from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, VIEW, WAIT
 from blockwire.gateway.subscription import read_wish, read_wishes, subscribe

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.call import Answer, Call, json_answer
+from blockwire.gateway.answer import Answer, json_answer
+from blockwire.gateway.call import Call
 from blockwire.gateway.operation import Operation, Parameter
 from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, LIMIT, NOT_MODIFIED, VIEW, json_of
 

@@ -10,7 +10,9 @@ from typing import Final
 
 from blockwire import __version__
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.call import PROTOCOL, Answer, Call, json_answer
+from blockwire.gateway.answer import PROTOCOL, Answer, json_answer
+from blockwire.gateway.call import Call
+from blockwire.gateway.http_errors import gateway_stopping
 from blockwire.gateway.operation import Operation, Response
 from blockwire.gateway.pages import DOCS_PAGE, LANDING_PAGE, PAGE_POLICY
 from blockwire.gateway.routes.common import NOT_MODIFIED, json_of
@@ -30,7 +32,7 @@ async def read_health(call: Call) -> Answer:
 async def read_readiness(call: Call) -> Answer:
     """Answer 200 when store and bus can be reached, else 503."""
     if call.surface.hub.is_stopping:
-        raise RemoteProtocolError("gateway_stopping", "the gateway stops", retryable=True)
+        raise gateway_stopping()
     await call.service.ping()
     return json_answer({"status": "ready"}, cache_control="no-store")
 

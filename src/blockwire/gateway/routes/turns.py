@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from blockwire.gateway.call import Answer, Call, json_answer
+from blockwire.gateway.answer import Answer, json_answer
+from blockwire.gateway.call import Call
 from blockwire.gateway.operation import Operation, Parameter
 from blockwire.gateway.routes.common import (
     BODY_ERRORS,

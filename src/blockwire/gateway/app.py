@@ -2,7 +2,7 @@
 
 Spec: docs/spec/gateway/routes.md, docs/spec/gateway/auth.md.
 
-Site, protocol version, route, method, caller, scope, rate, parameters; then the handler. Paths are
+Site, protocol version, route, method, caller, scope, rate, parameters; then the route itself. Paths are
 matched by Starlette's compiled routes; answers are written here, so that errors and headers are the
 same everywhere and a stream has nothing of a framework between itself and the server.
 """
@@ -151,13 +151,13 @@ class GatewayApp:
         call: Call | None = None
         try:
             operation, call = self._let_in(scope, receive, send)
-            answer = await operation.handler(call)
+            answer = await operation.respond(call)
         except BlockwireError as error:
             refused = error
         except PeerGoneError:
             raise
         except Exception as error:  # noqa: BLE001 - the last door: nothing of it may get out
-            _log.error("a handler failed", exc_info=error)
+            _log.error("a route failed", exc_info=error)
             refused = internal_error()
         else:
             if answer is not None and answer.has_etag:
@@ -169,7 +169,8 @@ class GatewayApp:
             # Too late for a status; the peer sees a stream that was cut, and its cursor is good.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return None
-        return _refusal(refused)
+        # It holds this frame, which holds it: a cycle that would wait for the collector.
+        return _refusal(refused.with_traceback(None))
 
     def _let_in(self, scope: AsgiScope, receive: Receive, send: Send) -> tuple[Operation, Call]:
         """Return what was called, and the call, once nothing speaks against it.
@@ -245,7 +246,7 @@ def _options(allowed: str) -> Operation:
         return Answer(status=204, headers=(("allow", allowed),))
 
     return Operation(
-        method="OPTIONS", path="", id="options", summary="", handler=answer, scope=None, tag="",
+        method="OPTIONS", path="", id="options", summary="", respond=answer, scope=None, tag="",
         responses={},
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""One request on its way to a handler.
+"""One request on its way to its route.
 
 Spec: docs/spec/gateway/routes.md. Below is ``answer``, what goes back.
 
@@ -78,9 +78,9 @@ class Call:
         path: Parameters of the path.
         query: Parameters of the query, each known and given once.
         headers: Of the request.
-        send: ASGI's; for handlers that answer piece by piece.
+        send: ASGI's; for routes that answer piece by piece.
         receive: ASGI's.
-        has_started: A handler that answers piece by piece has begun to.
+        has_started: A route that answers piece by piece has begun to.
     """
 
     __slots__ = (

@@ -15,9 +15,9 @@ from blockwire.gateway.auth import Scope
 from blockwire.gateway.call import Call
 from blockwire.jsontext import Json
 
-__all__ = ["ANY_ERRORS", "Handler", "Operation", "Parameter", "Response", "path_parameters"]
+__all__ = ["ANY_ERRORS", "Operation", "Parameter", "Responder", "Response", "path_parameters"]
 
-Handler = Callable[[Call], Awaitable[Answer | None]]
+Responder = Callable[[Call], Awaitable[Answer | None]]
 """Answers a call; None when it has answered piece by piece itself."""
 
 ANY_ERRORS: Final[tuple[str, ...]] = (
@@ -62,7 +62,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         path: With ``{name}`` for parameters.
         id: Stable name, the document's ``operationId``.
         summary: A sentence.
-        handler: Answers.
+        respond: Answers a call of it.
         scope: What the caller must be allowed; None for everybody, without a token.
         tag: Where the document lists it.
         parameters: Of query and header; the query may have no others.
@@ -70,14 +70,13 @@ class Operation(Struct, frozen=True, kw_only=True):
         responses: By status.
         errors: Codes beyond those that any route has.
         is_request_optional: The body may be missing.
-        is_held: The answer may stay open; counted as a stream by the handler.
     """
 
     method: str
     path: str
     id: str
     summary: str
-    handler: Handler
+    respond: Responder
     scope: Scope | None
     tag: str
     responses: Mapping[int, Response]

@@ -151,7 +151,7 @@ async def serve(
         lifespan="on",
         backlog=BACKLOG,
         log_config=None,
-        # What a handler does wrong the application logs itself, and no request line is logged.
+        # What a route does wrong the application logs itself, and no request line is logged.
         access_log=False,
         log_level=logging.CRITICAL,
         proxy_headers=False,

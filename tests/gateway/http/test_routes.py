@@ -433,7 +433,7 @@ async def test_a_bug_is_an_internal_error_without_a_word_about_it(
 
         assert (response.status_code, code_of(response)) == (500, "internal_error")
         assert "hunter2" not in response.text
-        assert "a handler failed" in caplog.text
+        assert "a route failed" in caplog.text
 
 
 async def test_a_bug_after_the_answer_began_cuts_it(

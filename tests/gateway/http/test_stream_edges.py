@@ -279,7 +279,7 @@ async def test_a_bug_in_the_middle_of_an_upload_cuts_the_answer(
 
         assert response.status_code == 200
         assert b"hunter2" not in response.content
-        assert "a handler failed" in caplog.text
+        assert "a route failed" in caplog.text
 
 
 @pytest.mark.parametrize("accept", ["application/*", "application/json, text/plain"])

@@ -124,6 +124,7 @@ class TurnEnded(_Event, frozen=True):
     """A turn is over: ``turn.completed``, ``turn.failed`` or ``turn.cancelled``.
 
     Attributes:
+        turn_id: The turn.
         status: The word that the type repeats.
         usage: Token counts, kept with the message.
         finish_reason: Why the model stopped (``stop``, ``length``, ``tool_calls``, ...).

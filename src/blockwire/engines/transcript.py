@@ -14,7 +14,7 @@ from typing import Final, Literal, cast
 
 from msgspec import Struct
 
-from blockwire.content import Block, Message
+from blockwire.content import Block, Message, source_member, tool_source
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json, decode_json, encode_json
 from blockwire.ports import EngineRequest
@@ -262,13 +262,8 @@ def _call(
 def _result(block: Block) -> tuple[str, bool]:
     """Return the result as text, and whether it is an error."""
     for name in ("output", "error"):
-        exact = _text(block, f"{name}_json")
-        if exact:
-            return exact, name == "error"
-        if name in block:
-            value = block[name]
-            text = value if isinstance(value, str) else encode_json(value).decode()
-            return text, name == "error"
+        if name in block or source_member(name) in block:
+            return tool_source(block, name), name == "error"
     if block["status"] == "completed":
         return "Done.", False
     return (_CANCELLED if block["status"] == "cancelled" else _NO_RESULT), True

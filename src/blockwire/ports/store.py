@@ -93,11 +93,18 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     """Queryable metadata of one turn.
 
     Attributes:
+        id: Also that of its message.
+        conversation_id: Where it belongs.
         status: Turn status; never ``queued``, which is not stored.
         created_at: When it was submitted, Unix milliseconds.
         started_at: When its engine started.
         completed_at: When it ended.
         engine: Configured name of the engine.
+        model: As ``turn.started`` names it.
+        provider: As ``turn.started`` names it.
+        usage: Token counts, once it is over.
+        finish_reason: Why the model stopped.
+        reason: Why the turn did not complete.
         request_message_id: The user's message.
         first_seq: ``seq`` of its ``turn.started``; 0 lets the store fill it in.
         last_seq: ``seq`` of its latest event; 0 lets the store fill it in.
@@ -107,6 +114,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
         producer_seq: The last line of an outside producer that is committed.
         error: ``{code, message, retryable}`` of the closing error block.
         request: What a suspended turn waits for.
+        options: Engine options of the submit.
     """
 
     id: str

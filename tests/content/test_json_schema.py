@@ -172,8 +172,19 @@ def is_exceptional(error: RemoteProtocolError, value: Json) -> bool:
     if where == "/block/id":
         return "block of" in error.detail
     if where.endswith("/type"):
-        return error.code == "invalid_enum" and not str(value).isascii()
-    return "1.0" in str(value) or "5.0" in str(value)
+        return error.code == "invalid_enum" and not str(at(value, where)).isascii()
+    found = at(value, where)
+    return isinstance(found, float) and found.is_integer()
+
+
+def at(value: Json, where: str) -> Json:
+    """Return what stands at a JSON Pointer, None where nothing does."""
+    for step in where.split("/")[1:]:
+        if isinstance(value, list):
+            value = value[int(step)]
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 @pytest.mark.parametrize(("value", "code", "pointer"), REFUSALS)

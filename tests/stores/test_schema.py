@@ -1,6 +1,8 @@
 """Schema versions: forward only, whole or not at all, and no other program's file is touched."""
 
+import os
 import sqlite3
+import stat
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,18 @@ def test_every_query_is_a_statement_of_its_own_and_compiles(tmp_path: Path) -> N
         assert len(list(split_statements(text))) == 1
         assert connection.execute("EXPLAIN " + text, values_for(text)).fetchall()
     connection.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+async def test_a_new_store_is_for_its_owner_alone_and_an_old_one_keeps_its_mode(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    for mode in (0o600, 0o640):
+        async with SqliteStore(path) as store:
+            await store.create_conversation(new_conversation(f"conv_{mode}"))
+            modes = {stat.S_IMODE(entry.stat().st_mode) for entry in os.scandir(tmp_path)}
+
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+        assert modes <= {0o600, mode}
+        path.chmod(0o640)

@@ -9,7 +9,9 @@ process leaves either the old schema or the new one.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import quote
@@ -36,6 +38,9 @@ Synchronous = Literal["FULL", "NORMAL"]
 APPLICATION_ID: Final = 0x424C4B57  # "BLKW"
 SCHEMA_VERSION: Final = len(MIGRATIONS)
 
+# Of a new file: private reasoning and prompts are not for other users of the machine.
+FILE_MODE: Final = 0o600
+
 # STRICT tables came with 3.37.
 _SQLITE_MIN: Final = (3, 37, 0)
 
@@ -56,6 +61,16 @@ _WRITER_CACHE: Final = -32 * 1024
 _READER_CACHE: Final = -4 * 1024
 
 
+def _create_private(path: Path) -> None:
+    """Create the file for its owner alone, as it will hold what is private; one that is there stays.
+
+    SQLite gives its companions (``-wal``, ``-shm``) the same mode, and says what is wrong if this
+    failed for another reason.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
+
+
 def connect_writer(path: Path, *, synchronous: Synchronous) -> sqlite3.Connection:
     """Return the connection that writes, its file created where there is none.
 
@@ -70,6 +85,7 @@ def connect_writer(path: Path, *, synchronous: Synchronous) -> sqlite3.Connectio
             f"SQLite {'.'.join(map(str, _SQLITE_MIN))} or newer is needed, "
             f"this Python has {sqlite3.sqlite_version}",
         )
+    _create_private(path)
     connection = _connect(path.as_posix(), uri=False)
     try:
         check_version(connection)

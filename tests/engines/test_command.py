@@ -33,6 +33,7 @@ from tests.engines.tools import (
     guarded,
     last_error,
     request,
+    text_of,
     user,
 )
 from tests.suites import PROJECT
@@ -73,10 +74,6 @@ def shell(script: str, **settings: Any) -> CommandEngine:
 
 async def answer(runner: CommandEngine, **members: Any) -> list[StreamEvent]:
     return await collect(guarded(runner.run(request(**members))))
-
-
-def text_of(events: list[StreamEvent]) -> str:
-    return "".join(block.get("markdown", "") for block in fold(events)["content"])
 
 
 async def test_a_shell_script_of_two_lines_is_an_agent() -> None:

@@ -22,6 +22,7 @@ from tests.engines.tools import (
     guarded,
     last_error,
     request,
+    text_of,
     user,
 )
 from tests.support.provider_server import CUT, Reply, provider_server
@@ -69,10 +70,6 @@ async def answer(
         finally:
             await runner.aclose()
     return seen, server, time
-
-
-def text_of(events: list[StreamEvent]) -> str:
-    return "".join(block.get("markdown", "") for block in fold(events)["content"])
 
 
 GOOD = Reply(steps=[said("Hello"), said(" world"), DONE])

@@ -155,3 +155,8 @@ def last_error(events: Iterable[StreamEvent]) -> dict[str, Any]:
     block = fold(events)["content"][-1]
     assert block["type"] == "error", block
     return dict(block)
+
+
+def text_of(events: list[StreamEvent]) -> str:
+    """Return the prose of the message that ``events`` make."""
+    return "".join(block.get("markdown", "") for block in fold(events)["content"])

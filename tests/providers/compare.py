@@ -76,6 +76,12 @@ def fold(events: Iterable[StreamEvent]) -> Message:
     return message
 
 
+def texts(decoded: Decoded) -> list[tuple[str, str]]:
+    """Return type and text of each block; of a tool its name, of an error or notice its code."""
+    names = {"prose": "markdown", "reasoning": "text", "tool": "tool"}
+    return [(b["type"], b[names.get(b["type"], "code")]) for b in decoded.blocks]
+
+
 def outcome_of(decoded: Decoded) -> str:
     """Return the suite's word for how the turn ended."""
     closing = decoded.of_type("error", "notice")

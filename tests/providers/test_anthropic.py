@@ -4,17 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.providers.compare import Decoded, decode, outcome_of
+from tests.providers.compare import Decoded, decode, outcome_of, texts
 from tests.providers.wire import delta, ended, message, named, start, stop
 
 
 def read(*objects: dict[str, Any]) -> Decoded:
     return decode("anthropic", [named(*objects)])
-
-
-def texts(decoded: Decoded) -> list[tuple[str, str]]:
-    names = {"prose": "markdown", "reasoning": "text", "tool": "tool"}
-    return [(b["type"], b[names.get(b["type"], "code")]) for b in decoded.blocks]
 
 
 def said(text: str, index: int = 0) -> tuple[dict[str, Any], ...]:

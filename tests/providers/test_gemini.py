@@ -4,17 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.providers.compare import Decoded, decode, outcome_of
+from tests.providers.compare import Decoded, decode, outcome_of, texts
 from tests.providers.wire import parts, sse
 
 
 def read(*objects: Any) -> Decoded:
     return decode("gemini", [sse(*objects)])
-
-
-def texts(decoded: Decoded) -> list[tuple[str, str]]:
-    names = {"prose": "markdown", "reasoning": "text", "tool": "tool"}
-    return [(b["type"], b[names.get(b["type"], "code")]) for b in decoded.blocks]
 
 
 def pieces(*partial: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from blockwire.content import StreamEvent
 from blockwire.providers import make_decoder
-from tests.providers.compare import TURN_ID, Decoded, counting_ids, decode, fold, outcome_of
+from tests.providers.compare import TURN_ID, Decoded, counting_ids, decode, fold, outcome_of, texts
 from tests.providers.mutations import events_of
 from tests.providers.wire import item, named, response, sse
 from tests.suites import suite_path
@@ -19,11 +19,6 @@ def read(*objects: dict[str, Any]) -> Decoded:
 def text_delta(text: str, index: int | None = 0, kind: str = "output_text", **members: Any) -> Any:
     event = {"type": f"response.{kind}.delta", "output_index": index, "delta": text, **members}
     return {name: value for name, value in event.items() if value is not None}
-
-
-def texts(decoded: Decoded) -> list[tuple[str, str]]:
-    names = {"prose": "markdown", "reasoning": "text", "tool": "tool"}
-    return [(b["type"], b[names.get(b["type"], "code")]) for b in decoded.blocks]
 
 
 @pytest.mark.requirement("providers:responses:repaired")

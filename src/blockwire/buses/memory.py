@@ -15,7 +15,7 @@ from blockwire.ports import BusNotice
 
 __all__ = ["MemoryBus"]
 
-_LOG: Final = logging.getLogger(__name__)
+_log: Final = logging.getLogger(__name__)
 
 
 class MemoryBus:
@@ -84,4 +84,4 @@ class MemoryBus:
                 subscriber(notice)
             except Exception as error:  # noqa: BLE001 - whatever a subscriber may raise
                 # A fault of one reader is not the fault of the others. Not the text: it may quote.
-                _LOG.error("a subscriber of the bus failed: %s", type(error).__name__)
+                _log.error("a subscriber of the bus failed: %s", type(error).__name__)

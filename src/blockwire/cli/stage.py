@@ -126,11 +126,11 @@ class Stage:
         """Stop both."""
         assert self._tasks is not None, "entered before"
         self._tasks.cancel_scope.cancel()
-        handled = await self._tasks.__aexit__(kind, error, trace)
+        is_swallowed = await self._tasks.__aexit__(kind, error, trace)
         if self._process is not None:
             self._process.terminate()
             await anyio.to_thread.run_sync(self._process.communicate)
-        return handled
+        return is_swallowed
 
     async def _start(self) -> None:
         self._process = await anyio.to_thread.run_sync(self._spawn)

@@ -19,8 +19,17 @@ from blockwire.content.state import BlockState, TurnState
 from blockwire.content.vocabulary import TOOL_FINISHED, Block, TerminalStatus
 from blockwire.jsontext import Json
 
-__all__ = ["end_turn", "interrupt_turn", "settle_blocks"]
+__all__ = [
+    "ENGINE_FAILED_MESSAGE",
+    "TRUNCATED_MESSAGE",
+    "end_turn",
+    "interrupt_turn",
+    "settle_blocks",
+]
 
+# What readers are told of an end that nobody else explained.
+ENGINE_FAILED_MESSAGE: Final = "The engine failed unexpectedly; see the log."
+TRUNCATED_MESSAGE: Final = "The answer ended before it was complete; what had arrived is kept."
 INTERRUPTED_MESSAGE: Final = (
     "The turn was interrupted before it finished; what had arrived is kept."
 )

@@ -18,6 +18,7 @@ from typing import Final
 import anyio
 
 from blockwire.content import StreamEvent
+from blockwire.content.settle import ENGINE_FAILED_MESSAGE, TRUNCATED_MESSAGE
 from blockwire.engines.failures import ProviderError, find_engine_error
 from blockwire.engines.keeper import TurnKeeper, TurnLimits
 from blockwire.errors import EngineError
@@ -97,7 +98,7 @@ class _Watch:
         except StopAsyncIteration:
             return self.keeper.fail(
                 "stream_truncated",
-                "The answer ended before it was complete; what had arrived is kept.",
+                TRUNCATED_MESSAGE,
                 retryable=True,
                 reason="truncated",
             )
@@ -134,7 +135,7 @@ class _Watch:
         known = find_engine_error(error)
         if known is None:
             self._log_failure(error)
-            known = EngineError("engine_failed", "The engine failed unexpectedly; see the log.")
+            known = EngineError("engine_failed", ENGINE_FAILED_MESSAGE)
         retry_after_s = known.retry_after_s if isinstance(known, ProviderError) else None
         return self.keeper.fail(
             known.code, known.detail, retryable=known.retryable, retry_after_s=retry_after_s

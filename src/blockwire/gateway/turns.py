@@ -25,6 +25,7 @@ from blockwire.content import (
     end_turn,
     interrupt_turn,
 )
+from blockwire.content.settle import ENGINE_FAILED_MESSAGE, TRUNCATED_MESSAGE
 from blockwire.content.vocabulary import TerminalStatus
 from blockwire.errors import BlockwireError, EngineError, RemoteProtocolError, StoreError
 from blockwire.gateway.bodies import ResumeBody
@@ -46,8 +47,6 @@ Guard = Callable[
 CANCELLED_MESSAGE: Final = "Stopped by user."
 STORE_FAILED_MESSAGE: Final = "The rest of the answer could not be stored; what was stored is kept."
 TRUNCATED_CODE: Final = "stream_truncated"
-TRUNCATED_MESSAGE: Final = "The answer ended before it was complete; what had arrived is kept."
-ENGINE_FAILED_MESSAGE: Final = "The engine failed unexpectedly; see the log."
 INTERNAL_MESSAGE: Final = "The gateway failed unexpectedly; see its log."
 PRODUCER_SILENT_MESSAGE: Final = "The producer of this turn fell silent; what had arrived is kept."
 RESUME_UNAVAILABLE_MESSAGE: Final = (

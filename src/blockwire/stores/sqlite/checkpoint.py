@@ -15,7 +15,7 @@ from typing import Final
 
 __all__ = ["Checkpointer"]
 
-_LOG: Final = logging.getLogger(__name__)
+_log: Final = logging.getLogger(__name__)
 
 # Bytes of frames that were committed since the last checkpoint; the WAL holds two to four times as
 # much, because it holds whole pages.
@@ -56,7 +56,7 @@ class Checkpointer:
         try:
             connection = self._connect()
         except sqlite3.Error as error:
-            _LOG.warning("checkpoints are left to the writer: %s", type(error).__name__)
+            _log.warning("checkpoints are left to the writer: %s", type(error).__name__)
             return
         try:
             while self._wake.wait() and not self._is_ending:
@@ -69,7 +69,7 @@ class Checkpointer:
         try:
             _checkpoint_once(connection)
         except sqlite3.Error as error:
-            _LOG.warning("a checkpoint failed: %s", type(error).__name__)
+            _log.warning("a checkpoint failed: %s", type(error).__name__)
 
 
 def _checkpoint_once(connection: sqlite3.Connection) -> None:

@@ -28,7 +28,7 @@ from blockwire.stores.sqlite.schema import BUSY_TIMEOUT_MS
 
 __all__ = ["Writer"]
 
-_LOG: Final = logging.getLogger(__name__)
+_log: Final = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 # What the thread has been given and has not committed; whoever comes later waits in order.
@@ -277,7 +277,7 @@ class _Committer:
             if len(requests) == 1 or _is_hopeless(error):
                 failure = to_store_error(error)
                 if not isinstance(error, sqlite3.Error):
-                    _LOG.error("a change could not be committed: %s", type(error).__name__)
+                    _log.error("a change could not be committed: %s", type(error).__name__)
                 return [(request, None, failure) for request in requests]
             return [outcome for request in requests for outcome in self.commit([request])]
         self._reach("commit.after")
@@ -315,7 +315,7 @@ class _Committer:
             try:
                 self._connection.execute("ROLLBACK")
             except sqlite3.Error as error:
-                _LOG.error("a transaction could not be rolled back: %s", type(error).__name__)
+                _log.error("a transaction could not be rolled back: %s", type(error).__name__)
 
     def tidy_up(self) -> None:
         """Do a little of what nobody waits for: join rows, empty the WAL of what was deleted."""
@@ -332,7 +332,7 @@ class _Committer:
             self._reach("commit.before")
             self._connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - joining can wait; appends tell what is wrong
-            _LOG.warning("rows of the log stay as they are for now: %s", type(error).__name__)
+            _log.warning("rows of the log stay as they are for now: %s", type(error).__name__)
             self._roll_back()
             is_all = True
         if is_all:
@@ -346,7 +346,7 @@ class _Committer:
             self._ledger.has_deleted = bool(is_busy)
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         except sqlite3.Error as error:
-            _LOG.warning("the WAL could not be emptied: %s", type(error).__name__)
+            _log.warning("the WAL could not be emptied: %s", type(error).__name__)
 
 
 def _is_hopeless(error: Exception) -> bool:

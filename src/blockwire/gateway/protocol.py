@@ -40,6 +40,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     head_s_max = HEAD_S_MAX
 
+    # uvicorn narrows what asyncio hands over in the same way.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a head."""
         super().connection_made(transport)

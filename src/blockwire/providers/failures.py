@@ -129,8 +129,9 @@ def failure_of(error: Json, *, status: int | None = None) -> ProviderFailure:
 
 def _status_of(value: Json) -> int | None:
     """Return the HTTP status of an error that ``value`` is; some have numbers of their own."""
-    is_text = isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdecimal()
-    number = int(value) if is_text or type(value) is int else 0  # type: ignore[arg-type]
+    number = value if type(value) is int else 0
+    if isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdecimal():
+        number = int(value)
     return number if 400 <= number <= 599 else None
 
 

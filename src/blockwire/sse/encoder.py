@@ -15,7 +15,7 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _NOT_IN_FIELDS: Final = re.compile(r"[\r\n\x00]")
 
 
-def encode_sse(data: bytes, *, event: str | None = None, id: str | None = None) -> bytes:  # noqa: A002
+def encode_sse(data: bytes, *, event: str | None = None, id: str | None = None) -> bytes:  # noqa: A002 - the field's name
     """Return the bytes of one event.
 
     The id comes first, so that a reader that gives up on the data knows what it missed.

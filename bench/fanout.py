@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from bench.figures import Figure
 from bench.gateway import Gateway, Measured, measure, reader_heads, serving
 from bench.load import Plan, Producer
 from bench.nchan import Nchan, install_nchan, serving_nchan
-from bench.processes import free_port, rss_bytes, running, wait_listening
+from bench.peer import running_peer
+from bench.processes import rss_bytes, running
 
 __all__ = ["measure_batches", "measure_fanout", "measure_idle"]
 
@@ -73,27 +71,10 @@ def fan_nchan(duration_s: float, nchan: Nchan) -> Measured:
     return measure(plan, *nchan.pids)
 
 
-class Making(Struct, frozen=True):
-    """A server that makes the events itself."""
-
-    port: int
-    pid: int
-
-
-@contextmanager
-def making(kind: str, *, conversations: int, tick_ms: int = 0) -> Iterator[Making]:
-    """Run ``bench.peer``."""
-    port = free_port()
-    command = ["python", "-m", "bench.peer", kind, str(port), str(conversations), str(tick_ms)]
-    with running(command) as process:
-        wait_listening(port)
-        yield Making(port, process.pid)
-
-
 def fan_starlette(duration_s: float) -> Measured:
     """Measure a queue and a ``StreamingResponse`` for each reader; the server makes the events."""
     events = int(duration_s * RATE_PER_S)
-    with making("starlette", conversations=1) as peer:
+    with running_peer("starlette") as peer:
         plan = fan_plan(
             duration_s, port=peer.port, heads=reader_heads(["/sub?id=a"] * READERS),
             ready=": ready", expected=events * READERS,
@@ -143,7 +124,7 @@ def measure_fanout(*, quick: bool) -> list[Figure]:
 
 def batches(kind: str, path: str, ready: str, *, rounds: int) -> Measured:
     """Measure ``rounds`` batches to each of many conversations with one reader each."""
-    with making(kind, conversations=CONVERSATIONS) as server:
+    with running_peer(kind, conversations=CONVERSATIONS) as server:
         events = rounds * BATCH
         plan = Plan(
             port=server.port,

@@ -310,8 +310,10 @@ class _Load:
 
     def close(self) -> None:
         """Close every connection."""
-        for owner in (*self.readers.values(), *self.writers.values()):
-            owner.sock.close()
+        for reader in self.readers.values():
+            reader.sock.close()
+        for writer in self.writers.values():
+            writer.sock.close()
         self.epoll.close()
 
 

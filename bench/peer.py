@@ -3,26 +3,30 @@
 ``python -m bench.peer ours|starlette PORT CONVERSATIONS TICK_MS``, then ``GET /go?events=N&batch=B&rate=R``: N events to
 each conversation that somebody reads, B at a time, R events a second to each (0: at once).
 ``ours`` is the gateway's hub, fed by the bus; ``starlette`` is what one writes without thinking:
-a queue and a ``StreamingResponse`` for each reader.
+a queue and a ``StreamingResponse`` for each reader. ``rows`` replays a table, a row an event.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
 import uvicorn
 import uvloop
+from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from bench.load import MARK
+from bench.processes import free_port, running, wait_listening
 from blockwire.buses import MemoryBus
 from blockwire.cli.system import SystemClock, UlidFactory, tune_interpreter
 from blockwire.gateway import Auth, GatewayService, GatewaySettings, HttpSettings, create_app
@@ -30,9 +34,10 @@ from blockwire.ports import Committed, ConversationRow, Draft
 from blockwire.stores import MemoryStore
 from blockwire.stores.entries import stamp_all
 
-__all__ = ["delta_json"]
+__all__ = ["ROWS_COUNT", "Peer", "running_peer"]
 
 BACKLOG: Final = 4096
+ROWS_COUNT: Final = 100_000
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -46,6 +51,23 @@ def delta_json(text: str) -> bytes:
         '{"type":"content.block.delta","turn_id":"turn_01JGAAAAAAAAAAAAAAAAAAAAAA",'
         f'"block_id":"block_1","field":"markdown","text":"{mark}{text}"}}'
     ).encode()
+
+
+class Peer(Struct, frozen=True):
+    """One of these servers, listening."""
+
+    port: int
+    pid: int
+
+
+@contextmanager
+def running_peer(kind: str, *, conversations: int = 1, tick_ms: int = 0) -> Iterator[Peer]:
+    """Run one of these servers until the block ends."""
+    port = free_port()
+    command = ["python", "-m", "bench.peer", kind, str(port), str(conversations), str(tick_ms)]
+    with running(command) as process:
+        wait_listening(port)
+        yield Peer(port, process.pid)
 
 
 class Fan(Protocol):
@@ -164,12 +186,43 @@ class StarletteFan:
         return StreamingResponse(frames(), media_type="text/event-stream")
 
 
+class RowsFan:
+    """A table with a row an event, read and written one by one."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:")
+        self._connection.execute("CREATE TABLE log (seq INTEGER PRIMARY KEY, frame BLOB)")
+        data = delta_json("a few words")
+        self._connection.executemany(
+            "INSERT INTO log VALUES (?, ?)",
+            (
+                (seq, b"id: %d\nevent: content.block.delta\ndata: %b\n\n" % (seq, data))
+                for seq in range(1, ROWS_COUNT + 1)
+            ),
+        )
+
+    def names(self) -> list[str]:
+        return []
+
+    def publish(self, name: str, events: list[bytes]) -> None:
+        raise NotImplementedError(f"{name} has all its {len(events)} events")
+
+    async def read(self, request: Request) -> Response:
+        del request
+
+        async def frames() -> AsyncGenerator[bytes, None]:
+            for (frame,) in self._connection.execute("SELECT frame FROM log ORDER BY seq"):
+                yield frame
+
+        return StreamingResponse(frames(), media_type="text/event-stream")
+
+
 async def serve(kind: str, port: int, count: int, tick_ms: int) -> None:
     """Serve until stopped."""
     if kind == "ours":
         app, fan = await make_ours(count, tick_ms)
     else:
-        peer = StarletteFan()
+        peer = RowsFan() if kind == "rows" else StarletteFan()
         app, fan = Starlette(routes=[Route("/sub", peer.read)]), peer
     tune_interpreter()
     config = uvicorn.Config(

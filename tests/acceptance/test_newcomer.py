@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from blockwire.client import Client
+from blockwire.content import View
 from tests.support.programs import (
     Gateway,
     Network,
@@ -178,7 +179,7 @@ def test_one_message_is_equal_json_by_every_road_and_after_a_restart(
     turn: dict[str, Any] = decoded(answered.stdout)
     conversation_id, turn_id = turn["conversation_id"], turn["id"]
 
-    def roads(view: str) -> list[Any]:
+    def roads(view: View) -> list[Any]:
         base = f"/v1/conversations/{conversation_id}"
         by_rest = call(gateway.url, f"{base}/turns/{turn_id}?view={view}")["message"]
         by_list = call(gateway.url, f"{base}/messages?view={view}")["items"][1]
@@ -196,15 +197,15 @@ def test_one_message_is_equal_json_by_every_road_and_after_a_restart(
     assert roads("public") == public
 
 
-def _streamed(url: str, conversation_id: str, turn_id: str, view: str) -> list[Any]:
+def _streamed(url: str, conversation_id: str, turn_id: str, view: View) -> list[Any]:
     """Return the message as the fold of all events, and as the snapshot has it."""
     with Client(url) as client:
-        *_, (folded, _event) = client.events(conversation_id, view=view, until_idle=True)  # type: ignore[arg-type]
+        *_, (folded, _event) = client.events(conversation_id, view=view, until_idle=True)
         for state, _event in client.events(
             conversation_id,
             view=view,
             after="now",
-            until_idle=True,  # type: ignore[arg-type]
+            until_idle=True,
         ):
             return [folded.find_message(turn_id), state.find_message(turn_id)]
     raise AssertionError("there is a snapshot")

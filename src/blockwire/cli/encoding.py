@@ -108,6 +108,9 @@ class _IdType(_TextType):
         text = super().convert(value, param, ctx).strip()
         if not text:
             self.fail("it is empty; `blockwire list` shows the ids that there are", param, ctx)
+        if "/" in text:
+            # The gateway would take it for a path of its own.
+            self.fail(f"{text} is no id; `blockwire list` shows the ids that there are", param, ctx)
         return text
 
 

@@ -33,6 +33,9 @@ EXIT_BROKEN_PIPE: Final = 141
 ADVICE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "conversation_not_found": "blockwire list shows what there is",
+        "engine_not_found": "the others need a gateway that was started with them (--engine, --config)",
+        "body_too_large": "the question is too long",
+        "not_found": "check the path of the URL",
         "turn_not_found": "blockwire show CONVERSATION --json names the turns that there are",
         "unauthorized": "put a token that the gateway knows into BLOCKWIRE_TOKEN",
         "insufficient_scope": "put one that has it into BLOCKWIRE_TOKEN",

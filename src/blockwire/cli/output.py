@@ -6,13 +6,24 @@ Spec: docs/reference/cli.md.
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
+from typing import Final
 
 from blockwire.errors import LocalProtocolError
 from blockwire.jsontext import Json, encode_json
 from blockwire.text import label_controls
 
 __all__ = ["OutputClosedError", "note", "one_line", "write", "write_json"]
+
+
+_STYLES_AT_END: Final = re.compile(r"(?:\x1b\[[0-9;]*m)+\Z")
+
+
+class _Line:
+    """Whether the last row of standard output has no end yet; there is one such stream."""
+
+    is_open = False
 
 
 class OutputClosedError(Exception):
@@ -43,6 +54,7 @@ def _put(data: str | bytes) -> None:
         else:
             sys.stdout.buffer.write(data)
         sys.stdout.flush()
+        _Line.is_open = isinstance(data, str) and not _STYLES_AT_END.sub("", data).endswith("\n")
     except BrokenPipeError:
         raise OutputClosedError from None
     except OSError as error:
@@ -57,8 +69,14 @@ def one_line(text: str) -> str:
 
 
 def note(text: str) -> None:
-    """Say something to the person on standard error; nothing in it can act on a terminal."""
+    """Say something to the person on standard error; nothing in it can act on a terminal.
+
+    On a terminal that also shows an answer it gets rows of its own, in the middle of that too.
+    """
     # Whoever closed it does not want to hear it, and that ends no work.
     with contextlib.suppress(OSError):
+        if _Line.is_open and sys.stdout.isatty() and sys.stderr.isatty():
+            _Line.is_open = False
+            sys.stderr.write("\n")
         sys.stderr.write("".join(f"{one_line(line)}\n" for line in text.split("\n")))
         sys.stderr.flush()

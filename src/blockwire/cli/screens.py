@@ -74,6 +74,7 @@ class TurnPrinter:
         text = ""
         if self._turn_id != turn.turn_id:
             text = self.finish()
+            self._plain = PlainStream(with_reasoning=self._with_reasoning)
             self._turn_id = turn.turn_id
             if self._names_speakers:
                 text += self._named(dict(turn.envelope))
@@ -99,18 +100,13 @@ class ConversationPrinter:
         self._printer = printer
         self._printed: set[object] = set()
         self._seen_count = 0
+        self._first: Message | None = None  # the same object for as long as states grow
         # position, message, turn: final, and not printed yet because something before it runs
         self._waiting: list[tuple[int, Message, TurnState | None]] = []
 
     def show(self, state: ConversationState) -> str:
         """Return the text that ``state``, later than the one before, adds."""
-        if state.finished_count < self._seen_count:
-            # A snapshot took the place of what we knew.
-            self._seen_count = 0
-            self._waiting.clear()
-        new = state.finished_since(self._seen_count)
-        self._waiting += [entry for entry in new if entry[1]["id"] not in self._printed]
-        self._seen_count = state.finished_count
+        self._take_finished(state)
         running: list[tuple[int, Message, TurnState | None]] = [
             (turn.ordinal, {}, turn) for turn in state.running.values()
         ]
@@ -127,3 +123,23 @@ class ConversationPrinter:
             self._printed.add(turn.turn_id)
         self._waiting = [e for e in self._waiting if e[1]["id"] not in self._printed]
         return "".join(parts)
+
+    def _take_finished(self, state: ConversationState) -> None:
+        """Note what became final; what was printed or waits already is not noted again."""
+        new = list(state.finished_since(self._seen_count))
+        first = next((entry[1] for entry in state.finished_since(0)), None)
+        is_other = (
+            state.finished_count < self._seen_count
+            or (self._first is not None and first is not self._first)
+            or any(self._is_known(entry[1]) for entry in new)
+        )
+        if is_other:
+            # A snapshot took the place of what we knew; it lists by position, not by end.
+            new = list(state.finished_since(0))
+            self._waiting.clear()
+        self._waiting += [entry for entry in new if entry[1]["id"] not in self._printed]
+        self._seen_count, self._first = state.finished_count, first
+
+    def _is_known(self, message: Message) -> bool:
+        waiting = {entry[1]["id"] for entry in self._waiting}
+        return message["id"] in self._printed or message["id"] in waiting

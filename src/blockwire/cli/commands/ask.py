@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
@@ -76,27 +78,45 @@ async def _ask(config: Config, text: str, engine: str | None, arguments: dict[st
     if not arguments["as_json"]:
         printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"])
     async with open_gateway(config) as gateway:
-        conversation_id = await _conversation(gateway.client, text, arguments)
-        turn = await gateway.client.submit(
-            conversation_id, text, engine=engine, model=arguments["model"]
-        )
+        turn = await _submit(gateway.client, text, engine, arguments)
         if printer is not None:
             await emit(printer.add_message(question_message(text)))
         state = await _Answer(gateway, turn, printer).follow()
         if printer is None:
-            final = await gateway.client.read_turn(conversation_id, turn.id)
+            final = await gateway.client.read_turn(turn.conversation_id, turn.id)
             write_json(dict(final.members))
     if state.status == "cancelled":
         return EXIT_INTERRUPTED
     return 0 if state.status == "completed" else EXIT_FAILED
 
 
-async def _conversation(client: AsyncClient, text: str, arguments: dict[str, Any]) -> str:
+async def _submit(
+    client: AsyncClient, text: str, engine: str | None, arguments: dict[str, Any]
+) -> Turn:
+    """Ask, in a conversation of its own where none is named; a refused question leaves none."""
+    conversation_id = await _named_conversation(client, arguments)
+    is_new = conversation_id is None
+    if conversation_id is None:
+        conversation_id = await _new_conversation(client, text)
+    try:
+        return await client.submit(conversation_id, text, engine=engine, model=arguments["model"])
+    except ClientError as error:
+        # Without a status nobody knows whether the turn has begun.
+        if is_new and error.status is not None and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            with contextlib.suppress(ClientError):
+                await client.delete_conversation(conversation_id)
+        raise
+
+
+async def _named_conversation(client: AsyncClient, arguments: dict[str, Any]) -> str | None:
     if arguments["conversation"] is not None:
         conversation_id: str = arguments["conversation"]
         return conversation_id
-    if arguments["last"] and (newest := await newest_conversation(client)) is not None:
-        return newest.id
+    newest = await newest_conversation(client) if arguments["last"] else None
+    return None if newest is None else newest.id
+
+
+async def _new_conversation(client: AsyncClient, text: str) -> str:
     # The first line names the conversation in lists.
     title = text.split("\n", 1)[0][:TITLE_CHARS_MAX]
     title = "".join(c for c in title if c.isprintable())

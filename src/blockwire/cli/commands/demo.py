@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import sys
 import tempfile
 from contextlib import aclosing
@@ -23,6 +25,7 @@ from blockwire.jsontext import equal_json
 from blockwire.render import Row, Span, Style, encode_row
 
 SPEED_DEFAULT: Final = 3.0
+PROGRAM: Final = "blockwire"
 KILL_SPEED_MAX: Final = 20.0
 """At once is too fast to be killed in mid-answer."""
 
@@ -97,8 +100,19 @@ async def _play(screen: Screen, speed: float) -> bool:
         _say(screen, f"FAILED: {verdict}")
     if not verdicts:
         _say(screen, "Every answer equals what the store has, to the last character.")
-        _say(screen, "Next: blockwire ask 'hello', and blockwire serve --help.")
+        program = _program()
+        _say(screen, f"Next: {program} ask 'hello', and {program} serve --help.")
     return not verdicts
+
+
+def _program() -> str:
+    """Return what starts this program where the person is: it may lie outside of the shell's path."""
+    here = Path(sys.argv[0])
+    if here.name != PROGRAM or shutil.which(PROGRAM) is not None:
+        return PROGRAM
+    with contextlib.suppress(ValueError):
+        here = here.resolve().relative_to(Path.cwd())
+    return str(here)
 
 
 def _say(screen: Screen, text: str, *, is_title: bool = False) -> None:
@@ -175,5 +189,5 @@ class _Show:
             wrong.append(f"{name}: errors are {codes}, not {expected}")
         if self._scene.accident == "cut" and not cuts:
             wrong.append(f"{name}: the connection was never cut")
-        self.facts.append(f"turn {stored.status}; {len(shown.blocks)} blocks; seq {stored.seq}")
+        self.facts.append(f"turn {stored.status}; blocks: {len(shown.blocks)}; seq {stored.seq}")
         return wrong

@@ -132,6 +132,8 @@ async def _follow_newest(gateway: GatewayAtHand, watching: _Watching) -> None:
     shown = ""
     while True:
         newest = await _newer(gateway, shown)
+        if shown and sys.stderr.isatty():
+            note("")
         shown = newest.id
         note(f"watching {newest.id}  {newest.title or ''}".rstrip())
         async with anyio.create_task_group() as tasks:

@@ -49,6 +49,8 @@ DAMAGES: list[tuple[str, set[str]]] = [
      {"public_differs"}),
     ("UPDATE log SET owner = CAST(replace(owner, 'event: content.block.delta', 'event: x') AS BLOB)",
      {"type_wrong"}),
+    ("DROP INDEX turns_by_key", {"schema_differs"}),
+    ("ALTER TABLE turns ADD COLUMN more TEXT", {"schema_differs"}),
     ("UPDATE messages SET conversation_no = 7 WHERE id = 'turn_1'",
      {"foreign_key", "message_missing", "message_count_wrong", "turn_without_message"}),
 ]  # fmt: skip
@@ -88,7 +90,17 @@ async def test_an_idempotency_key_that_is_there_twice_is_found(tmp_path: Path) -
     change(path, "DROP INDEX turns_by_key")
     change(path, "UPDATE turns SET idempotency_key = 'same'")
 
-    assert [problem.code for problem in check_store(path)] == ["idempotency_key_repeated"]
+    codes = [problem.code for problem in check_store(path)]
+    assert codes == ["schema_differs", "idempotency_key_repeated"]
+
+
+async def test_a_schema_whose_version_is_gone_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    await write_one(path)
+
+    change(path, "PRAGMA user_version = 0")
+
+    assert [problem.code for problem in check_store(path)] == ["schema_differs"]
 
 
 async def store_turns(store: SqliteStore, conversation_id: str, count: int, status: str) -> None:

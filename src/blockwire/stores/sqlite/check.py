@@ -23,7 +23,12 @@ from blockwire.stores.sqlite.reader import (
     load_message,
     snapshot,
 )
-from blockwire.stores.sqlite.schema import check_version, connect_reader
+from blockwire.stores.sqlite.schema import (
+    SCHEMA_VERSION,
+    check_version,
+    connect_reader,
+    missing_parts,
+)
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["check_connection", "check_store"]
@@ -90,6 +95,13 @@ def _file_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
             yield CheckProblem(
                 table, "foreign_key", f"row {row_number} belongs to nothing in {parent}"
             )
+        version = check_version(connection)
+        if version != SCHEMA_VERSION:
+            yield CheckProblem(
+                "file", "schema_differs", f"the schema is {version}, not {SCHEMA_VERSION}"
+            )
+        for name in missing_parts(connection):
+            yield CheckProblem(name, "schema_differs", "the file has it otherwise, or not at all")
     except sqlite3.Error as error:
         yield _unreadable("file", error)
 

@@ -30,6 +30,7 @@ __all__ = [
     "connect_reader",
     "connect_writer",
     "migrate",
+    "missing_parts",
 ]
 
 Synchronous = Literal["FULL", "NORMAL"]
@@ -193,3 +194,18 @@ def migrate(connection: sqlite3.Connection, *, faults: Faults | None = None) -> 
             raise
         if faults is not None:
             faults.reach("migrate.after")
+
+
+def missing_parts(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of tables and indexes that are not as the migrations make them."""
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        migrate(fresh)
+        expected = _parts(fresh)
+    finally:
+        fresh.close()
+    return sorted({name for name, _ in expected ^ _parts(connection)})
+
+
+def _parts(connection: sqlite3.Connection) -> set[tuple[str, str | None]]:
+    return set(connection.execute("SELECT name, sql FROM sqlite_schema"))

@@ -30,7 +30,7 @@ FAULT_VARIABLE: Final = "BLOCKWIRE_CRASH_AT"
 
 # Objects that are new, and passes over them, until older ones are looked at again.
 _NEW_OBJECTS_MAX: Final = 50_000
-_PASSES: Final = 50
+_PASSES: Final = 10
 
 # How long a thread that computes keeps others waiting.
 _SWITCH_S: Final = 0.0005

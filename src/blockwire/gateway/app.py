@@ -40,6 +40,7 @@ from blockwire.gateway.operation import Operation
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
+from blockwire.gateway.traces import untraced
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Clock
 
@@ -170,7 +171,7 @@ class GatewayApp:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return None
         # It holds this frame, which holds it: a cycle that would wait for the collector.
-        return _refusal(refused.with_traceback(None))
+        return _refusal(untraced(refused))
 
     def _let_in(self, scope: AsgiScope, receive: Receive, send: Send) -> tuple[Operation, Call]:
         """Return what was called, and the call, once nothing speaks against it.

@@ -17,7 +17,7 @@ import anyio
 from starlette.datastructures import Headers
 
 from blockwire.content import View, convert_record
-from blockwire.errors import BlockwireError, RemoteProtocolError
+from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.answer import base_headers
 from blockwire.gateway.auth import Auth, Caller
 from blockwire.gateway.http_errors import gateway_stopping
@@ -308,29 +308,27 @@ class Call:
             PeerGoneError: Nobody waits any more.
             RemoteProtocolError: ``gateway_stopping``.
         """
-        failure: BlockwireError | PeerGoneError | None = None
-        results: list[_T] = []
+        with anyio.CancelScope() as scope:
 
-        async def watch(until: Callable[[], Awaitable[None]], error: Exception) -> None:
-            nonlocal failure
-            await until()
-            assert isinstance(error, BlockwireError | PeerGoneError), "only these are given"
-            failure = error
-            group.cancel_scope.cancel()
+            def give_up(_watching: asyncio.Task[Any]) -> None:
+                scope.cancel()
 
-        stopping = gateway_stopping()
-        async with anyio.create_task_group() as group:
-            group.start_soon(watch, self._until_gone, PeerGoneError())
-            group.start_soon(watch, self.surface.stopping.wait, stopping)
+            # Plain tasks, held and ended here: a task group whose tasks are cancelled leaves
+            # objects behind, for each call, that only the collector of cycles finds.
+            start = asyncio.get_running_loop().create_task
+            watching: tuple[asyncio.Task[Any], ...]
+            watching = start(self._until_gone()), start(self.surface.stopping.wait())
+            for task in watching:
+                task.add_done_callback(give_up)
             try:
-                results.append(await work())
-            except BlockwireError as error:
-                failure = error
-            group.cancel_scope.cancel()
-        if results:
-            return results[0]
-        assert failure is not None, "without a result there is a reason"
-        raise failure
+                return await work()
+            finally:
+                for task in watching:
+                    task.remove_done_callback(give_up)
+                    task.cancel()
+        if watching[0].done() and not watching[0].cancelled():
+            raise PeerGoneError
+        raise gateway_stopping()
 
     async def _until_gone(self) -> None:
         while (await self.receive())["type"] != "http.disconnect":

@@ -33,6 +33,7 @@ from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.conversation import Conversation, LiveTurn
 from blockwire.gateway.drafts import Batch
 from blockwire.gateway.settings import GatewaySettings
+from blockwire.gateway.traces import untraced
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, decode_json
 from blockwire.ports import IdFactory, TurnRow
 
@@ -216,7 +217,8 @@ class Upload:
                     producer_seq = number
                 taken += 1
         except RemoteProtocolError as refusal:
-            return producer_seq, taken, refusal
+            # Its way here would lead, through our callers, back to itself.
+            return producer_seq, taken, untraced(refusal)
         return producer_seq, taken, None
 
     def _take_other(self, batch: Batch, line: bytes, producer_seq: int) -> int:

@@ -292,6 +292,10 @@ class GatewayService(ConversationMethods):
                     yield taken.acknowledgement
                     self._reach("acknowledge.after")
                 if taken.refusal is not None:
-                    raise taken.refusal
+                    try:
+                        raise taken.refusal
+                    finally:
+                        # The error knows this frame, which must not know the error.
+                        del taken
             if upload is None and not is_known:
                 raise turn_terminal()

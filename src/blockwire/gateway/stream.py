@@ -209,6 +209,9 @@ class SseStream:
             if self._task is not None:
                 reader.channel.busy_count -= 1
             reader.channel.remove(reader)
+        # Readers and requests know this stream: kept, they would wait together for the collector
+        # of cycles, which hardly ever runs here.
+        self.readers, self.direct, self._request = [], None, None
         task, self._task, self._send = self._task, None, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -223,9 +226,10 @@ class SseStream:
         if not self.is_busy:
             self._step(_THE_END)
         self.is_cut = self.is_busy
+        request = self._request
         self.close()
-        if self.is_cut and self._request is not None:
-            self._request.cancel()
+        if self.is_cut and request is not None:
+            request.cancel()
 
     # live ---------------------------------------------------------------------------------
     def hand_over(self, message: dict[str, Any], reader: SseReader) -> None:

@@ -66,7 +66,8 @@ async def answer_upload(call: Call, acknowledgements: _Acknowledgements) -> Answ
                 async for acknowledgement in acknowledgements:
                     writer.put(acknowledgement)
             except PeerGoneError:
-                group.cancel_scope.cancel()
+                # Sending to whoever is gone waits for nothing.
+                pass
             except BlockwireError as error:
                 writer.put(error_body(error))
             writer.finish()

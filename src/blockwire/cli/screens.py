@@ -59,6 +59,11 @@ class TurnPrinter:
         self._turn_id = ""
         self._has_text = False
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it draws for a terminal; a drawn turn that waits shows what it asks."""
+        return self._drawn is not None
+
     def add_message(self, message: Message) -> str:
         """Return the text of one more complete message."""
         if self._drawn is not None:

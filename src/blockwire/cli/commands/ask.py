@@ -30,6 +30,7 @@ from blockwire.cli.system import SystemClock
 from blockwire.cli.terminals import screen_of
 from blockwire.client import AsyncClient, ClientError, ClientSettings, Turn
 from blockwire.content import TurnState
+from blockwire.render import request_text
 
 TITLE_CHARS_MAX: Final = 60
 CANCEL_WAIT_S: Final = 10.0
@@ -130,6 +131,7 @@ class _Answer:
         self._gateway = gateway
         self._turn = turn
         self._printer = printer
+        self._is_drawn = printer is not None and printer.is_drawn
         self._asked: object = None
 
     async def follow(self) -> TurnState:
@@ -169,7 +171,9 @@ class _Answer:
             return
         self._asked = request["id"]
         path = f"/v1/conversations/{self._turn.conversation_id}/turns/{self._turn.id}/resume"
-        note(f"the turn waits for an answer; POST it to {path}, or stop with Ctrl-C")
+        # A pipe gets answers alone; the question is for the person who started it.
+        asked = "" if self._is_drawn else f": {request_text(request)}"
+        note(f"the turn waits for an answer{asked}\nPOST it to {path}, or stop with Ctrl-C")
 
     async def _stop(self) -> None:
         client, turn = self._gateway.client, self._turn

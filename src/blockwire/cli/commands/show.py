@@ -12,13 +12,14 @@ import click
 from blockwire.cli.encoding import ID
 from blockwire.cli.gateways import newest_conversation, open_client
 from blockwire.cli.options import READER_OPTIONS, SCREEN_OPTIONS, options, take_config
-from blockwire.cli.output import write, write_json
+from blockwire.cli.output import note, write, write_json
 from blockwire.cli.screens import TurnPrinter
 from blockwire.cli.settings import Config
 from blockwire.cli.terminals import screen_of
 from blockwire.client import AsyncClient
 from blockwire.content import Message
 from blockwire.errors import LocalProtocolError
+from blockwire.render import request_text
 
 
 @click.command()
@@ -73,5 +74,7 @@ async def _text(
     turn = await client.read_turn(conversation_id, str(message["id"]))
     async with aclosing(client.follow(turn)) as states:
         async for state in states:
+            if not printer.is_drawn and state.request is not None:
+                note(f"turn {state.turn_id} waits for an answer: {request_text(state.request)}")
             return printer.show_turn(state)
     return printer.add_message(message)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -30,6 +29,7 @@ from blockwire.stores.changes import (
     numbered_turn,
 )
 from blockwire.stores.entries import stamp_all
+from blockwire.stores.sqlite.bulk import advance_turns, insert_log
 from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, join_rows
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import (
@@ -50,13 +50,6 @@ _CACHED_COUNT_MAX: Final = 20_000
 
 # Conversations whose rows wait to be joined, after a restart.
 _DUE_LOADED_MAX: Final = 1000
-
-# Rows of the log that one statement inserts: each statement hands the interpreter to other threads
-# and has to get it back.
-_ROWS_PER_INSERT: Final = 32
-_INSERT_MANY: Final = SQL["insert_log"].rstrip(";") + ", (?, ?, ?, ?, ?, ?, ?)" * (
-    _ROWS_PER_INSERT - 1
-)
 
 _LogRow = tuple[int, int, int, int, int, bytes, bytes | None]
 
@@ -123,21 +116,13 @@ class Ledger:
             head.loose_row_count += len(rows) - before
             if head.loose_row_count >= LOOSE_ROWS_MAX and not head.is_due:
                 self._make_due(conversation_id, head)
-        self._insert_log(rows)
+        insert_log(self._connection, rows)
         if self._advanced:
             advanced, self._advanced = self._advanced, {}
             numbers = [(*numbers, *key) for key, numbers in advanced.items()]
-            self._connection.executemany(SQL["advance_turn"], numbers)
+            advance_turns(self._connection, numbers)
         if len(self._heads) > _CACHED_COUNT_MAX or len(self._turns) > _CACHED_COUNT_MAX:
             self.forget()
-
-    def _insert_log(self, rows: list[_LogRow]) -> None:
-        whole = len(rows) - len(rows) % _ROWS_PER_INSERT
-        for start in range(0, whole, _ROWS_PER_INSERT):
-            values = chain.from_iterable(rows[start : start + _ROWS_PER_INSERT])
-            self._connection.execute(_INSERT_MANY, list(values))
-        if whole < len(rows):
-            self._connection.executemany(SQL["insert_log"], rows[whole:])
 
     def _make_due(self, conversation_id: str, head: _Head) -> None:
         # Written down, so that a restart does not forget it; once in so many rows.

@@ -30,12 +30,7 @@ from blockwire.gateway.ring import PIECE_BYTES_MAX
 from blockwire.gateway.source import Audience, StreamSource
 from blockwire.gateway.stepping import Step, rest_of
 
-__all__ = [
-    "LOG_PAGE_BYTES",
-    "STREAM_BYTES_MAX",
-    "SseReader",
-    "SseStream",
-]
+__all__ = ["LOG_PAGE_BYTES", "STREAM_BYTES_MAX", "SseReader", "SseStream"]
 
 STREAM_BYTES_MAX: Final = 256 * 1024
 """What one connection holds at most, besides one event (docs/spec/gateway/stream.md)."""
@@ -80,7 +75,14 @@ class SseReader:
         self.channel = hub.open_channel(conversation_id, self)
 
     def write_new(self) -> None:
-        """Hand over what the ring holds after this reader's position."""
+        """Hand over what the ring holds after this reader's position; never raises."""
+        try:
+            self._write_new()
+        except Exception as error:  # noqa: BLE001 - all other readers have their turn after this
+            _log.error("a stream ends early: %s", type(error).__name__)
+            self.stream.cut()
+
+    def _write_new(self) -> None:
         stream = self.stream
         ring = self.channel.ring
         while self.position != ring.end and not stream.is_busy:
@@ -209,8 +211,7 @@ class SseStream:
             if self._task is not None:
                 reader.channel.busy_count -= 1
             reader.channel.remove(reader)
-        # Readers and requests know this stream: kept, they would wait together for the collector
-        # of cycles, which hardly ever runs here.
+        # They know this stream: all would wait for the collector of cycles, which hardly runs.
         self.readers, self.direct, self._request = [], None, None
         task, self._task, self._send = self._task, None, None
         if task is not None and task is not asyncio.current_task():
@@ -225,10 +226,13 @@ class SseStream:
         """End the stream. A busy one is cut off: its peer does not read, and has its cursor."""
         if not self.is_busy:
             self._step(_THE_END)
-        self.is_cut = self.is_busy
-        request = self._request
+        (self.cut if self.is_busy else self.close)()
+
+    def cut(self) -> None:
+        """Give up the connection: its peer has its cursor."""
+        request, self.is_cut = self._request, True
         self.close()
-        if self.is_cut and request is not None:
+        if request is not None:
             request.cancel()
 
     # live ---------------------------------------------------------------------------------

@@ -335,3 +335,25 @@ async def reads_live(s: Surface) -> None:
         await anyio.wait_all_tasks_blocked()
         await s.log("conv_a", delta("a"))
         await peer.until_count(2)
+
+
+async def test_a_stream_that_fails_takes_no_other_reader_along() -> None:
+    async with surface() as s, peers(s.app) as connect:
+        await s.bare_conversation()
+        bad, good = await connect(EVENTS), await connect(EVENTS)
+        await anyio.wait_all_tasks_blocked()
+        (stream, _) = s.app.surface.hub._streams
+
+        async def fail(_message: Any) -> None:
+            raise RuntimeError("a server's own mistake")
+
+        stream._send = fail  # type: ignore[attr-defined]
+        await s.log("conv_a", delta("a"))
+        await good.until_count(2)
+        await s.log("conv_a", delta("b"))
+        await good.until_count(3)
+
+        assert good.text == "ab"
+        with anyio.fail_after(5):
+            await bad.done.wait()
+        assert s.app.surface.hub.stream_count == 1

@@ -57,7 +57,7 @@ class Figure(Struct, frozen=True, kw_only=True):
         """The row as text."""
         sign = ">=" if self.more_is_better else "<="
         peer = "-" if self.peer is None else f"{number(self.peer)} ({self.peer_name})"
-        ratio = "-" if self.ratio is None else f"{self.ratio:.2f}"
+        ratio = "-" if self.ratio is None else number(self.ratio)
         reach = f"{sign} {self.reach:g}"
         return (self.what, f"{number(self.ours)} {self.unit}", peer, ratio, reach, self.verdict)
 

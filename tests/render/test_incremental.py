@@ -63,6 +63,7 @@ def test_documents_stream_as_their_whole_wherever_they_are_cut(
 @example("text\n| a | b |\n|---|---|\n", LOOKS[2])
 @example("| a | b\n-", LOOKS[2])
 @example("- a\n\n\n  b\n- c", LOOKS[2])
+@example("1. ```a\n\n\n", LOOKS[2])
 @example("  ```\n \t x\n```\r", LOOKS[2])
 def test_characters_stream_as_their_whole_wherever_they_are_cut(
     source: str, look: TerminalLook

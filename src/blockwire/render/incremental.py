@@ -137,7 +137,8 @@ class MarkdownStream:
             self._add_lines([self._end_line()])
         if self._fence is not None:
             self._close_fence()
-        for node in parse_blocks("\n".join(self._tail)):
+        # Every line had its end: the last blank one belongs to a fence that nobody closed.
+        for node in parse_blocks("".join([f"{line}\n" for line in self._tail])):
             self._emit_node(node)
         self._keep_tail(len(self._tail))
         return self._take(None)

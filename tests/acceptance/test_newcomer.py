@@ -1,7 +1,8 @@
 """The README's promises, as a newcomer meets them: real programs, real cuts, real kills."""
 
+import contextlib
+import os
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from tests.support.programs import (
 
 pytestmark = pytest.mark.timeout(120)
 
-# Waits for its reader at every tenth word: the test decides when it goes on, no clock does.
+# Waits at the tenth and the twentieth word: the test decides when it goes on, no clock does.
 AGENT = """#!/bin/sh
 # An agent: the request comes as JSON on standard input, what it prints is the answer.
 cat > /dev/null
@@ -32,23 +33,29 @@ n=0
 while [ $n -lt 40 ]; do
   n=$((n + 1))
   printf 'word%s ' $n
-  if [ $n -eq 10 ]; then read -r go < gate; fi
-  if [ $n -eq 20 ]; then read -r go < gate; fi
+  if [ -p gate$n ]; then read -r go < gate$n; fi
 done
 """
 WORDS = [f"word{number}" for number in range(1, 41)]
 
 
-class Gate:
-    """Lets the agent go on."""
+class Gates:
+    """Let the agent go on; one for each wait, so that none is passed by another's leave."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "gate"
-        subprocess.run(["mkfifo", str(self._path)], check=True)
+        self._paths = {number: folder / f"gate{number}" for number in (10, 20)}
+        for path in self._paths.values():
+            os.mkfifo(path)
 
-    def open(self) -> None:
-        with self._path.open("w", encoding="utf-8") as fifo:
+    def open(self, number: int) -> None:
+        with self._paths[number].open("w", encoding="utf-8") as fifo:
             fifo.write("go\n")
+
+    def close(self) -> None:
+        """Release whoever still waits: the agent of a killed gateway outlives it."""
+        for path in self._paths.values():
+            with contextlib.suppress(OSError):
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
 @pytest.fixture
@@ -65,8 +72,10 @@ def env(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def gate(folder: Path) -> Gate:
-    return Gate(folder)
+def gates(folder: Path) -> Iterator[Gates]:
+    made = Gates(folder)
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -80,7 +89,7 @@ def words_on(screen: Screen) -> list[str]:
 
 
 def test_a_shell_script_is_watched_from_a_second_terminal_through_a_network_cut(
-    gateway: Gateway, env: dict[str, str], gate: Gate
+    gateway: Gateway, env: dict[str, str], gates: Gates
 ) -> None:
     with Network(gateway.port) as network:
         watching = Terminal(command("watch", "--url", network.url), env=env)
@@ -88,12 +97,12 @@ def test_a_shell_script_is_watched_from_a_second_terminal_through_a_network_cut(
         with watching, asking:
             watching.read(lambda: "word10" in words_on(watching.screen) or _waits(watching))
             network.cut()
-            gate.open()
+            gates.open(10)
             # The other terminal, which is not cut, goes on while this one is blind.
             asking.read(lambda: "word15" in words_on(asking.screen))
             network.mend()
             watching.read(lambda: "word15" in words_on(watching.screen))
-            gate.open()
+            gates.open(20)
             assert asking.read_to_end() == 0
             watching.read(lambda: "word40" in words_on(watching.screen))
 
@@ -110,7 +119,7 @@ def _waits(terminal: Terminal) -> bool:
 
 
 def test_a_killed_gateway_leaves_what_was_seen_and_one_interruption(
-    gateway: Gateway, env: dict[str, str], gate: Gate
+    gateway: Gateway, env: dict[str, str], gates: Gates
 ) -> None:
     with Terminal(command("watch"), env=env) as watching:
         with Terminal(command("ask", "What is a fold?"), env=env) as asking:
@@ -121,7 +130,7 @@ def test_a_killed_gateway_leaves_what_was_seen_and_one_interruption(
             assert asking.read_to_end() == 1, "an interrupted answer is no success"
         watching.read(lambda: b"turn_interrupted" in watching.output)
 
-    del gate  # its agent never got further
+    del gates  # its agent never got further
     for terminal in (asking, watching):
         words = words_on(terminal.screen)
         assert words == WORDS[: len(words)]
@@ -136,9 +145,9 @@ def test_a_killed_gateway_leaves_what_was_seen_and_one_interruption(
 
 
 def test_watching_goes_on_when_the_gateway_comes_back_on_another_port(
-    gateway: Gateway, env: dict[str, str], gate: Gate
+    gateway: Gateway, env: dict[str, str], gates: Gates
 ) -> None:
-    del gate
+    del gates
     with Terminal(command("watch"), env=env) as watching:
         with Terminal(command("ask", "What is a fold?"), env=env) as asking:
             asking.read(lambda: _waits(asking))
@@ -155,9 +164,9 @@ def test_watching_goes_on_when_the_gateway_comes_back_on_another_port(
 
 
 def test_ctrl_c_stops_the_answer_keeps_its_beginning_and_says_so(
-    gateway: Gateway, env: dict[str, str], gate: Gate
+    gateway: Gateway, env: dict[str, str], gates: Gates
 ) -> None:
-    del gate
+    del gates
     with Terminal(command("ask", "What is a fold?"), env=env) as asking:
         asking.read(lambda: _waits(asking))
         asking.send_signal(2)

@@ -130,7 +130,9 @@ def test_a_pipe_gets_plain_text_and_a_terminal_colours(env: dict[str, str]) -> N
 
 
 def test_ask_runs_a_gateway_that_a_second_terminal_watches(tmp_path: Path) -> None:
-    env = environment(tmp_path)
+    config = tmp_path / "fast.toml"
+    config.write_text('[engines.fast]\nkind = "replay"\nspeed = 30.0\n', encoding="utf-8")
+    env = environment(tmp_path, BLOCKWIRE_CONFIG=str(config))
     with Terminal(command("watch"), env=env, columns=80) as watching:
         # It waits on a store of its own, and the other one talks to it.
         asked = run("ask", "hello", env=env)

@@ -30,7 +30,7 @@ install: $(BIN)/.project-installed ## Create .venv from the lock (the other targ
 
 $(BIN)/.lock-installed: requirements/dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "blockwire needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'
-	@echo "Setting up $(VENV) from requirements/dev.lock; this happens once, and again when the lock changes."
+	@echo "Setting up $(VENV) from requirements/dev.lock; a minute or two, once, and again when the lock changes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	@touch $@

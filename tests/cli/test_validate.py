@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from blockwire.cli.commands.validate import command
+from blockwire.cli.main import cli
 from blockwire.jsontext import Json, encode_json
 
 STARTED: dict[str, Json] = {
@@ -33,6 +33,9 @@ def numbered(event: dict[str, Json], seq: int, prev_seq: int) -> dict[str, Json]
         ([numbered(STARTED, 1, 0), numbered(STARTED, 1, 0), numbered(ENDED, 2, 1)], ""),
         ([numbered(STARTED, 1, 0), numbered(ENDED, 3, 2)],
          "line 2: sequence_gap: event 3 follows 2, the cursor is at 1\n"),
+        # One mistake is told once, and what follows it is looked at for itself.
+        ([numbered(STARTED, 2, 1), numbered(ENDED, 3, 2), numbered(ENDED, 4, 3)],
+         "line 1: sequence_gap: event 2 follows 1, the cursor is at 0\nline 3: turn_terminal: the turn is over and never changes\n"),
     ],
 )  # fmt: skip
 def test_events_are_applied_by_their_numbers(
@@ -41,7 +44,7 @@ def test_events_are_applied_by_their_numbers(
     file = tmp_path / "events.ndjson"
     file.write_bytes(b"\n".join(encode_json(event) for event in events))
 
-    result = CliRunner().invoke(command, ["events", str(file)], standalone_mode=False)
+    result = CliRunner().invoke(cli, ["validate", "events", str(file)], standalone_mode=False)
 
     assert result.return_value == (1 if problems else 0)
     assert (result.stdout, result.stderr) == (("", problems) if problems else ("valid\n", ""))

@@ -36,10 +36,12 @@ def commands() -> tuple[str, ...]:
 def help_text(name: str) -> str:
     """Return what ``blockwire NAME --help`` prints, 80 columns wide."""
     is_program = name == "blockwire"
-    parent = None if is_program else click.Context(cli, info_name="blockwire")
-    command = cli if parent is None else cli.get_command(parent, name)
+    program = click.Context(
+        cli, info_name="blockwire", terminal_width=COLUMNS, **cli.context_settings
+    )
+    command = cli if is_program else cli.get_command(program, name)
     assert command is not None, f"no command {name}"
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=COLUMNS)
+    context = program if is_program else click.Context(command, info_name=name, parent=program)
     return f"```text\n{command.get_help(context)}\n```\n"
 
 

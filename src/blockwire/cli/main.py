@@ -34,6 +34,7 @@ ADVICE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "conversation_not_found": "blockwire list shows what there is",
         "engine_not_found": "the others need a gateway that was started with them (--engine, --config)",
+        "address_in_use": "--port says which",
         "body_too_large": "the question is too long",
         "not_found": "check the path of the URL",
         "turn_not_found": "blockwire show CONVERSATION --json names the turns that there are",

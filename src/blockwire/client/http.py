@@ -278,7 +278,8 @@ def _checked_url(base_url: str) -> httpx.URL:
     is_usable = url.scheme in {"http", "https"} and url.host and (url.port or 0) <= PORT_MAX
     if not is_usable or url.query or url.fragment:
         raise LocalProtocolError(
-            "invalid_url", "the gateway's URL is http://HOST:PORT or https://HOST, with a path"
+            "invalid_url",
+            "the gateway's URL is http://HOST:PORT or https://HOST; a path may follow, no query",
         )
     if url.userinfo:
         raise LocalProtocolError("invalid_url", "credentials go into a token, not into the URL")

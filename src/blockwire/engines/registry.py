@@ -116,8 +116,8 @@ def _make_command(config: EngineConfig, ports: _Ports) -> Engine:
     values = config.values
     try:
         command = _words(values["command"])
-    except ValueError:
-        command = []
+    except ValueError as error:
+        raise _refuse(config, "command", f"`command` has no end: {error}.") from None
     if not command or not command[0]:
         raise _refuse(config, "command", "`command` names no program.")
     settings = CommandSettings(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -54,8 +55,10 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         in_use = error.errno == errno.EADDRINUSE
         code = "address_in_use" if in_use else "address_unavailable"
+        # Python adds the address, in its own notation.
+        reason = os.strerror(errno.EADDRINUSE) if in_use else error.strerror
         hint = "; stop what listens there, or take another port (0 picks a free one)"
-        detail = f"cannot listen on {host}:{port}: {error.strerror}{hint if in_use else ''}"
+        detail = f"cannot listen on {host}:{port}: {reason}{hint if in_use else ''}"
         raise LocalProtocolError(code, detail) from None
     except UnicodeError:
         raise LocalProtocolError("address_unavailable", f"{host!a} is no name of a host") from None

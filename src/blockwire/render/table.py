@@ -5,6 +5,7 @@ Spec: docs/spec/rendering/terminal.md.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
@@ -25,7 +26,9 @@ __all__ = ["Align", "Cell", "table_rows"]
 Align = Literal["left", "center", "right"]
 _BORDER: Final = Style(dim=True)
 COLUMN_MIN: Final = 3
-"""Columns below which a table is shown as a list of its cells instead."""
+"""Columns that each column keeps; where not even that many fit, a table is shown as a list."""
+WORD_COLUMNS_MAX: Final = 12
+"""Columns up to which a word is kept whole; longer ones, such as addresses, may be broken."""
 
 
 class Cell(NamedTuple):
@@ -46,11 +49,17 @@ def table_rows(
     # Borders are ambiguous characters: one setting decides for them and for the text.
     bar = width("│", ambiguous_width=look.ambiguous_width)
     room = look.columns - bar * (count + 1) - 2 * count
-    columns = zip(header, *body, strict=True)
+    columns = list(zip(header, *body, strict=True))
     wanted = [
         max(1, *(spans_width(cell.spans, look) for cell in column)) + bar - 1 for column in columns
     ]
-    fitting = _fit(wanted, room)
+    fitting: list[int] | None = wanted
+    if sum(wanted) > room:
+        floors = [
+            min(want, _floor(column, look) + bar - 1)
+            for column, want in zip(columns, wanted, strict=True)
+        ]
+        fitting = _fit(wanted, floors, room)
     if fitting is None:
         return _as_list(header, body, look)
     # A rule of two-cell dashes cannot fill an odd width.
@@ -69,23 +78,39 @@ def _bold(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(Span(span.text, span.style._replace(bold=True)) for span in spans)
 
 
-def _fit(wanted: Sequence[int], room: int) -> list[int] | None:
-    """Return column widths that fit into ``room``, the widest shrinking first; None if none do."""
-    widths = list(wanted)
-    if room < COLUMN_MIN * len(widths) and sum(widths) > room:
+def _fit(wanted: Sequence[int], floors: Sequence[int], room: int) -> list[int] | None:
+    """Return column widths that fit into ``room``, which ``wanted`` do not; None if none do.
+
+    The widest shrinks first, and none below its floor.
+    """
+    if sum(floors) > room:
         return None
-    excess = sum(widths) - room
-    while excess > 0:
-        top = max(widths)
-        at_top = [i for i, value in enumerate(widths) if value == top]
-        below = max([value for value in widths if value < top], default=COLUMN_MIN)
-        step = min(max(excess // len(at_top), 1), max(top - max(below, COLUMN_MIN), 1))
-        for index in at_top:
-            if excess <= 0:
-                break
-            widths[index] -= step
-            excess -= step
+
+    def cut_at(level: int) -> list[int]:
+        return [max(low, min(high, level)) for low, high in zip(floors, wanted, strict=True)]
+
+    # The sums grow with the level, and level 0 leaves the floors, which fit.
+    level = bisect_right(range(1, max(wanted)), room, key=lambda at: sum(cut_at(at)))
+    widths, wider = cut_at(level), cut_at(level + 1)
+    spare = room - sum(widths)
+    for index in reversed(range(len(widths))):
+        if spare and wider[index] > widths[index]:
+            widths[index] += 1
+            spare -= 1
     return widths
+
+
+def _floor(column: Sequence[Cell], look: TerminalLook) -> int:
+    """Return the columns below which a word of a column would be broken, within bounds."""
+    longest = 0
+    for cell in column:
+        for word in "".join(span.text for span in cell.spans).split():
+            columns = width(word, ambiguous_width=look.ambiguous_width)
+            # Wide characters may be parted anywhere, as a word of a language without blanks.
+            longest = max(longest, columns if columns <= len(word) else COLUMN_MIN)
+            if longest >= WORD_COLUMNS_MAX:
+                return WORD_COLUMNS_MAX
+    return max(longest, COLUMN_MIN)
 
 
 def _rule(corners: str, widths: Sequence[int], look: TerminalLook) -> Row:

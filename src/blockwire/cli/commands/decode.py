@@ -23,12 +23,13 @@ from blockwire.providers import PROVIDER_APIS, ProviderApi, make_decoder
 
 
 @click.command()
-@click.argument("api", type=click.Choice(list(PROVIDER_APIS)))
+@click.argument("api", metavar="API", type=click.Choice(list(PROVIDER_APIS)))
 @click.argument("file")
 @click.option("--message", is_flag=True, help="Print the finished message, not its events.")
 def command(api: ProviderApi, file: str, *, message: bool) -> None:
     """Turn a provider's bytes into stream events, one JSON object a line.
 
+    API is one of openai-chat, openai-responses, anthropic, gemini, ollama-chat, ollama-generate.
     FILE is a recorded response body, or - for standard input, so that curl can be piped in. Ends
     with status 0 whatever the stream says; how the turn ended is in its last event.
     """

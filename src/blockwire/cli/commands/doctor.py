@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import click
 
@@ -19,10 +19,10 @@ from blockwire.cli.main import EXIT_FAILED
 from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
 from blockwire.cli.output import one_line, write, write_json
 from blockwire.cli.places import prepare_place, store_path
+from blockwire.cli.readiness import lacks
 from blockwire.cli.settings import Config, unknown_variables
 from blockwire.cli.terminals import screen_of
 from blockwire.cli.wiring import build_gateway
-from blockwire.engines.endpoints import ENDPOINTS, ProviderKind
 from blockwire.errors import BlockwireError
 from blockwire.stores import SQLITE_VERSION, check_store, read_owner
 
@@ -66,11 +66,15 @@ def _findings(arguments: dict[str, Any]) -> Iterator[Finding]:
     yield Finding(
         "ok", "configuration", str(config.path) if config.path else "no file; defaults are used"
     )
+    told: set[str] = set()
     for look in _LOOKS:
         try:
             yield from look(config)
         except BlockwireError as error:
-            yield Finding("problem", look.__name__.strip("_"), f"{error.detail} [{error.code}]")
+            # Building the gateway meets again what looking at its parts has met.
+            if error.detail not in told:
+                yield Finding("problem", look.__name__.strip("_"), f"{error.detail} [{error.code}]")
+            told.add(error.detail)
 
 
 def _sqlite(_config: Config) -> Iterator[Finding]:
@@ -114,16 +118,11 @@ def _future_store(path: Path) -> Iterator[Finding]:
 
 def _engines(config: Config) -> Iterator[Finding]:
     for name, engine in engine_configs(config).items():
-        if engine.kind not in ENDPOINTS:
+        sentences = list(lacks(engine, os.environ))
+        for sentence in sentences:
+            yield Finding("warning", f"engine {name}", sentence)
+        if not sentences:
             yield Finding("ok", f"engine {name}", engine.kind)
-            continue
-        endpoint = ENDPOINTS[cast("ProviderKind", engine.kind)]
-        variable = engine.values["api_key_env"] or endpoint.key_name
-        has_key = engine.values["api_key"] or os.environ.get(variable)
-        if has_key or not endpoint.needs_key:
-            yield Finding("ok", f"engine {name}", f"{engine.kind}, with a key")
-        else:
-            yield Finding("warning", f"engine {name}", f"no key: set {variable}")
 
 
 def _wiring(config: Config) -> Iterator[Finding]:

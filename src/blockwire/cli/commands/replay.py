@@ -48,7 +48,8 @@ def command(recording: str | None, api: ProviderApi | None, speed: float, **argu
         chosen = next(iter(load_recordings(recording, api=api).values()))
     else:
         raise LocalProtocolError(
-            "recording_not_found", f"no file and no recording {recording}; {', '.join(known)}"
+            "recording_not_found",
+            f"no file and no recording {recording}; there are {', '.join(known)}",
         )
     screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
     printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"])

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
 import click
 
-from blockwire.cli.engine_tables import with_program
+from blockwire.cli.engine_tables import engine_configs, with_program
 from blockwire.cli.main import EXIT_INTERRUPTED
 from blockwire.cli.options import CONFIG_OPTIONS, ENGINE_OPTIONS, options, take_config
 from blockwire.cli.output import note, write
+from blockwire.cli.places import store_path
+from blockwire.cli.readiness import lacks
 from blockwire.cli.settings import Config
 from blockwire.cli.system import tune_interpreter
 from blockwire.cli.wiring import announce, build_gateway, set_up_logging, started
@@ -46,6 +51,7 @@ def command(program: str | None, **arguments: Any) -> int:
     \b
     Connect a model:
       OPENAI_API_KEY=... blockwire serve --engine openai
+      blockwire ask --model NAME "Why is the sky blue?"
     Connect a program of yours (question on stdin as JSON, answer on stdout):
       blockwire serve --program ./agent.sh
     Connect an agent that posts its events:
@@ -65,8 +71,29 @@ def command(program: str | None, **arguments: Any) -> int:
         config = with_program(config, program)
     set_up_logging(config["log_level"])
     ended_by = anyio.run(_serve, config, backend_options={"use_uvloop": _has_uvloop()})
+    if ended_by == signal.SIGINT and sys.stderr.isatty():
+        note("")  # the terminal has written ^C where the next prompt would stand
     # SIGTERM is how services are stopped: nothing went wrong.
     return EXIT_INTERRUPTED if ended_by == signal.SIGINT else 0
+
+
+def _introduce(config: Config, engine_names: Sequence[str], url: str) -> None:
+    """Say who answers, where it is kept, and what to do next."""
+    answering, *others = engine_names
+    note(f"answers come from: {answering}{_meaning(config, answering)}")
+    note(f"a turn may also name: {', '.join(others)}")
+    note(f"store: {store_path(config['store']) or 'memory'}")
+    if sys.stderr.isatty() and config["token_file"] is None:
+        # Without a word about the store, everybody finds this gateway through it.
+        is_found = config.settings["store"].origin == "default"
+        note(f"in another terminal: blockwire ask 'hello'{'' if is_found else f' --url {url}'}")
+
+
+def _meaning(config: Config, answering: str) -> str:
+    engine = engine_configs(config)[answering]
+    if engine.kind == "replay" and answering not in config.engines:
+        return ' (recordings; "blockwire serve --help" connects a model or a program)'
+    return "".join(f" ({sentence})" for sentence in lacks(engine, os.environ))
 
 
 def _has_uvloop() -> bool:
@@ -86,7 +113,7 @@ async def _serve(config: Config) -> int | None:
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         announce(gateway, url)
         write(f"listening on {url}\n")
-        note(f"engines: {', '.join(gateway.engine_names)}; store: {config['store']}")
+        _introduce(config, gateway.engine_names, url)
 
     async with started(gateway):
         tune_interpreter()

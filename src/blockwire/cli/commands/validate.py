@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -62,7 +63,17 @@ def _documents(kind: str, data: bytes) -> list[Callable[[], None]]:
             nonlocal state
             event = decode_event(decode_json(line))
             # Numbers are checked where there are some: an excerpt has them, a script need not.
-            state = apply(state, event) if event.seq else advance(state, event)
+            if not event.seq:
+                state = advance(state, event)
+                return
+            try:
+                state = apply(state, event)
+            except BlockwireError:
+                # One mistake is told once: what follows it is looked at for itself.
+                with suppress(BlockwireError):
+                    state = advance(state, event)
+                state = state.at(event.seq, event.conversation_id)
+                raise
 
         lines = [line for line in data.split(b"\n") if line.strip()]
         return [partial(apply_line, line) for line in lines]

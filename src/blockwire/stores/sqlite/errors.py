@@ -88,6 +88,8 @@ def to_store_error(error: BaseException) -> BlockwireError:
         code, sentence, retryable = _BY_EXTENDED.get(extended, by_primary)
     elif isinstance(error, OSError):
         code, sentence, retryable = _BY_ERRNO.get(error.errno or 0, _UNAVAILABLE)
+        if code == "store_unavailable" and error.strerror:
+            sentence = f"{sentence}: {error.strerror}"
     elif isinstance(error, UnicodeEncodeError | OverflowError):
         code, sentence, retryable = "invalid_value", "a value cannot be stored", False
     else:

@@ -21,6 +21,7 @@ class Usage(NamedTuple):
     rss_bytes: int
     fd_count: int
     cpu_s: float
+    store_bytes: int
 
 
 class Server:
@@ -86,6 +87,7 @@ class Server:
             int((root / "statm").read_text().split()[1]) * PAGE_BYTES,
             len(list((root / "fd").iterdir())),
             sum(map(int, ticks)) / TICKS_PER_S,
+            self.store.stat().st_size,
         )
 
     def check(self) -> str:

@@ -87,7 +87,11 @@ class Connection:
             sock = socket.socket()
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SLOW_BUFFER_BYTES)
             sock.setblocking(False)
-            await asyncio.get_running_loop().sock_connect(sock, address)
+            try:
+                await asyncio.get_running_loop().sock_connect(sock, address)
+            except BaseException:
+                sock.close()
+                raise
             return cls(*await asyncio.open_connection(sock=sock, limit=1024))
 
     def send_head(self, method: str, path: str, headers: Mapping[str, str]) -> None:

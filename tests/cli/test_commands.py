@@ -412,7 +412,7 @@ def test_doctor_says_what_is_wrong(
 def test_a_damaged_store_is_told_line_by_line(home: Path, blockwire: Run) -> None:
     blockwire("ask", "x", "--config", _fast(home))
     with sqlite3.connect(STORE) as connection:
-        connection.execute("DELETE FROM log WHERE last_seq = 2")
+        connection.execute("DELETE FROM log WHERE last_seq = (SELECT min(last_seq) FROM log)")
     connection.close()
 
     ended = blockwire("check")

@@ -18,6 +18,7 @@ __all__ = ["measure_batches", "measure_fanout", "measure_idle"]
 
 READERS: Final = 1_000
 RATE_PER_S: Final = 200
+CALM_PER_S: Final = 50
 TICK_MS: Final = 20
 TEXT: Final = "twenty characters or so"
 SAMPLE_EVERY: Final = 20
@@ -29,22 +30,22 @@ IDLE_READERS: Final = 2_000
 SETTLE_S: Final = 1.0
 
 
-def fan_plan(duration_s: float, **changes: object) -> Plan:
+def fan_plan(duration_s: float, rate_per_s: float, **changes: object) -> Plan:
     """Return the plan of one producer and all readers."""
     plan = Plan(
-        port=0, heads=[], ready="", sample_every=SAMPLE_EVERY, rate_per_s=RATE_PER_S,
+        port=0, heads=[], ready="", sample_every=SAMPLE_EVERY, rate_per_s=rate_per_s,
         duration_s=duration_s, expected_per_event=READERS,
     )  # fmt: skip
     return msgspec.structs.replace(plan, **changes)
 
 
-def fan_ours(duration_s: float, *, tick_ms: int) -> Measured:
+def fan_ours(duration_s: float, *, tick_ms: int = 0, rate_per_s: float = RATE_PER_S) -> Measured:
     """Measure ``blockwire serve``, every event stored durably before it is seen."""
     with serving(tick_ms=tick_ms) as gateway:
         (target,) = gateway.targets(1)
         heads = reader_heads([f"{target.events_path}?after=now"] * READERS)
         plan = fan_plan(
-            duration_s, port=gateway.port, heads=heads, ready="subscription.ready",
+            duration_s, rate_per_s, port=gateway.port, heads=heads, ready="subscription.ready",
             producers=[target.producer(TEXT)],
         )  # fmt: skip
         return measure(plan, gateway.pid)
@@ -62,10 +63,10 @@ def nchan_producer() -> Producer:
     return Producer(head=head, line=body, source="post")
 
 
-def fan_nchan(duration_s: float, nchan: Nchan) -> Measured:
+def fan_nchan(duration_s: float, nchan: Nchan, rate_per_s: float = RATE_PER_S) -> Measured:
     """Measure nchan with the same readers and bytes of about the same length."""
     plan = fan_plan(
-        duration_s, port=nchan.port, heads=reader_heads(["/sub?id=a"] * READERS),
+        duration_s, rate_per_s, port=nchan.port, heads=reader_heads(["/sub?id=a"] * READERS),
         ready="\r\n\r\n", producers=[nchan_producer()],
     )  # fmt: skip
     return measure(plan, *nchan.pids)
@@ -76,7 +77,7 @@ def fan_starlette(duration_s: float) -> Measured:
     events = int(duration_s * RATE_PER_S)
     with running_peer("starlette") as peer:
         plan = fan_plan(
-            duration_s, port=peer.port, heads=reader_heads(["/sub?id=a"] * READERS),
+            duration_s, RATE_PER_S, port=peer.port, heads=reader_heads(["/sub?id=a"] * READERS),
             ready=": ready", expected=events * READERS,
             trigger=f"/go?events={events}&batch=1&rate={RATE_PER_S}",
         )  # fmt: skip
@@ -86,11 +87,13 @@ def fan_starlette(duration_s: float) -> Measured:
 def measure_fanout(*, quick: bool) -> list[Figure]:
     """Measure one conversation with 1,000 readers, 200 events a second."""
     duration_s = 2.0 if quick else 6.0
-    ours = fan_ours(duration_s, tick_ms=0)
-    nchan = None
+    ours = fan_ours(duration_s)
+    calm = fan_ours(duration_s, rate_per_s=CALM_PER_S)
+    nchan = calm_nchan = None
     if install_nchan():
         with serving_nchan() as server:
             nchan = fan_nchan(duration_s, server)
+            calm_nchan = fan_nchan(duration_s, server, CALM_PER_S)
     ticked = fan_ours(duration_s, tick_ms=TICK_MS)
     plain = fan_starlette(duration_s)
     what = f"{READERS:,} readers, {RATE_PER_S} events/s"
@@ -105,6 +108,16 @@ def measure_fanout(*, quick: bool) -> list[Figure]:
         Figure(
             what=f"{what}: the same with a tick of {TICK_MS} ms", ours=ticked.cpu_us_per_event,
             unit="us", peer=cpu_peer, peer_name="nchan", reach=0.5,
+        ),
+        Figure(
+            what=f"{READERS:,} readers, {CALM_PER_S} events/s: CPU per delivered event",
+            ours=calm.cpu_us_per_event, unit="us", reach=1.2, peer_name="nchan",
+            peer=None if calm_nchan is None else calm_nchan.cpu_us_per_event,
+            note=(
+                "nobody is behind, so each event is a write of its own; p99 "
+                f"{calm.report.p99_ms:.1f} ms with a commit to disk"
+                + ("" if calm_nchan is None else f", nchan {calm_nchan.report.p99_ms:.1f} ms")
+            ),
         ),
         Figure(
             what=f"{what}: p99 from write to read", ours=ours.report.p99_ms, unit="ms",

@@ -212,19 +212,22 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if self._is_paused and self._is_stdout_open:
             self._stdout.resume_reading()
         self._is_paused = False
-        with anyio.move_on_after(patience_s):
-            await self._exited.wait()
         try:
-            is_left = self._signal(signal.SIGTERM) and not await self._is_gone(kill_grace_s)
+            with anyio.move_on_after(patience_s):
+                await self._exited.wait()
+            if self._signal(signal.SIGTERM) and not await self._is_gone(kill_grace_s):
+                self._signal(signal.SIGKILL)
+            with anyio.move_on_after(REAP_S):
+                await self._exited.wait()
         except BaseException:
             # Whoever stops us for good has no patience left; nothing may outlive us.
             self._signal(signal.SIGKILL)
+            with anyio.move_on_after(REAP_S, shield=True):
+                await self._exited.wait()
             raise
-        if is_left:
-            self._signal(signal.SIGKILL)
-        with anyio.move_on_after(REAP_S):
-            await self._exited.wait()
-        self._transport.close()
+        finally:
+            # A loop that is closed by then would complain about open pipes.
+            self._transport.close()
         # The pipes are let go of in the next turn of the loop; nobody should find them open.
         await anyio.lowlevel.checkpoint()
 

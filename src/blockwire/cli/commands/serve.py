@@ -80,20 +80,21 @@ def command(program: str | None, **arguments: Any) -> int:
 def _introduce(config: Config, engine_names: Sequence[str], url: str) -> None:
     """Say who answers, where it is kept, and what to do next."""
     answering, *others = engine_names
-    note(f"answers come from: {answering}{_meaning(config, answering)}")
+    engine = engine_configs(config)[answering]
+    is_default = engine.kind == "replay" and answering not in config.engines
+    note(
+        f"answers come from: {answering}{' (recordings, whatever is asked)' if is_default else ''}"
+    )
+    for sentence in lacks(engine, os.environ):
+        note(f"warning: engine {answering}: {sentence}")
     note(f"a turn may also name: {', '.join(others)}")
     note(f"store: {store_path(config['store']) or 'memory'}")
+    if is_default:
+        note("for a model or a program of yours instead: blockwire serve --help")
     if sys.stderr.isatty() and config["token_file"] is None:
         # Without a word about the store, everybody finds this gateway through it.
         is_found = config.settings["store"].origin == "default"
         note(f"in another terminal: blockwire ask 'hello'{'' if is_found else f' --url {url}'}")
-
-
-def _meaning(config: Config, answering: str) -> str:
-    engine = engine_configs(config)[answering]
-    if engine.kind == "replay" and answering not in config.engines:
-        return ' (recordings; "blockwire serve --help" connects a model or a program)'
-    return "".join(f" ({sentence})" for sentence in lacks(engine, os.environ))
 
 
 def _has_uvloop() -> bool:

@@ -76,7 +76,7 @@ WRONG: list[tuple[str, str, str]] = [
     ('kind = "command"', "command", "Program"),
     ('kind = "command"\ncommand = []', "command", "program"),
     ('kind = "command"\ncommand = ""', "command", "program"),
-    ('kind = "command"\ncommand = "unclosed \'"', "command", "program"),
+    ('kind = "command"\ncommand = "unclosed \'"', "command", "quotation"),
     ('kind = "command"\ncommand = [1]', "command", "array"),
     ('kind = "command"\ncommand = ["a"]\nouput = "text"', "ouput", "`output`"),
     ('kind = "command"\ncommand = ["a"]\noutput = "json"', "output", "ndjson"),

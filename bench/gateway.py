@@ -112,7 +112,8 @@ def serving(*, tick_ms: int = 0) -> Iterator[Gateway]:
             "XDG_DATA_HOME": folder,
             "XDG_CONFIG_HOME": folder,
         }
-        with running(command, speaks=True, environment=environment) as process:
+        errors = Path(folder) / "stderr"
+        with running(command, speaks=True, environment=environment, errors=errors) as process:
             yield Gateway(_port_of(process), process.pid)
 
 

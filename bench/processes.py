@@ -27,6 +27,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 STOP_S_MAX: Final = 10.0
 LISTEN_S_MAX: Final = 20.0
+ERRORS_SHOWN_CHARS: Final = 4_000
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -81,7 +82,11 @@ def wait_listening(port: int) -> None:
 
 @contextmanager
 def running(
-    arguments: Sequence[str], *, speaks: bool = False, environment: dict[str, str] | None = None
+    arguments: Sequence[str],
+    *,
+    speaks: bool = False,
+    environment: dict[str, str] | None = None,
+    errors: Path | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
     """Run a program until the block ends.
 
@@ -89,15 +94,21 @@ def running(
         arguments: The program; ``python`` stands for this interpreter.
         speaks: Whether stdin and stdout are pipes.
         environment: Additional variables.
+        errors: Where its stderr goes, to be shown only if the block fails.
     """
     command = [sys.executable if part == "python" else part for part in arguments]
+    sink = None if errors is None else errors.open("wb")
     pipe = subprocess.PIPE if speaks else subprocess.DEVNULL
     process = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, bufsize=1,
+        command, stdin=pipe, stdout=pipe, stderr=sink, text=True, cwd=ROOT, bufsize=1,
         env={**os.environ, **(environment or {})},
     )  # fmt: skip
     try:
         yield process
+    except BaseException:
+        if errors is not None:
+            print(errors.read_text("utf-8", "replace")[-ERRORS_SHOWN_CHARS:], file=sys.stderr)
+        raise
     finally:
         process.terminate()
         try:
@@ -105,6 +116,6 @@ def running(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        for stream in (process.stdin, process.stdout):
+        for stream in (process.stdin, process.stdout, sink):
             if stream is not None:
                 stream.close()

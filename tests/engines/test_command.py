@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -420,6 +421,23 @@ async def test_after_its_terminal_event_a_program_may_clean_up(tmp_path: Path) -
 
 async def test_stopping_a_child_that_never_started_is_harmless() -> None:
     await ChildProcess().stop(patience_s=0, kill_grace_s=0)
+
+
+async def test_a_stop_that_is_cancelled_kills_and_leaves_no_pipe_open() -> None:
+    child = ChildProcess()
+    script = "trap '' TERM; echo ready; while :; do sleep 0.1; done"
+    await child.start(["sh", "-c", script], env={"PATH": os.environ["PATH"]}, cwd=None, stdin=b"")
+    assert await child.read() == b"ready\n"
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(child.stop, patience_s=60, kill_grace_s=60))
+            await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+        assert await child.wait() == -signal.SIGKILL
+    assert child._transport is not None
+    assert child._transport.is_closing()
 
 
 # The agents of the documentation --------------------------------------------------------------

@@ -100,7 +100,7 @@ def running(
     sink = None if errors is None else errors.open("wb")
     pipe = subprocess.PIPE if speaks else subprocess.DEVNULL
     process = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=sink, text=True, cwd=ROOT, bufsize=1,
+        command, stdin=pipe, stdout=pipe, stderr=sink, text=True, encoding="utf-8", cwd=ROOT, bufsize=1,
         env={**os.environ, **(environment or {})},
     )  # fmt: skip
     try:

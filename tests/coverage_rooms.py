@@ -90,7 +90,13 @@ def _run(name: str) -> Run:
     environment = {"HYPOTHESIS_PROFILE": "cover", **os.environ}
     started_s = time.monotonic()
     ended = subprocess.run(
-        command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     return Run(name, ended.returncode, ended.stdout + ended.stderr, time.monotonic() - started_s)
 

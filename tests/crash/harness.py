@@ -101,6 +101,7 @@ def _check(store: Path) -> list[str]:
         [sys.executable, "-m", "blockwire", "check", "--store", f"sqlite:///{store}"],
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=False,
     )
     return [] if result.returncode == 0 else [f"check: {result.stdout}{result.stderr}"]

@@ -64,7 +64,7 @@ class Server:
         with self._process.stdout as said:
             line = said.readline().decode()
         if not line.startswith("listening on "):
-            raise RuntimeError(self.log.read_text())
+            raise RuntimeError(self.log.read_text(encoding="utf-8"))
         self.port = int(line.rpartition(":")[2])
 
     def stop(self, number: signal.Signals) -> int:
@@ -82,9 +82,9 @@ class Server:
     def usage(self) -> Usage:
         """Return what the process has now."""
         root = Path(f"/proc/{self.pid}")
-        ticks = (root / "stat").read_text().rpartition(")")[2].split()[11:13]
+        ticks = (root / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
         return Usage(
-            int((root / "statm").read_text().split()[1]) * PAGE_BYTES,
+            int((root / "statm").read_text(encoding="utf-8").split()[1]) * PAGE_BYTES,
             len(list((root / "fd").iterdir())),
             sum(map(int, ticks)) / TICKS_PER_S,
             self.store.stat().st_size,
@@ -96,6 +96,7 @@ class Server:
             [sys.executable, "-m", "blockwire", "check", "--store", f"sqlite:///{self.store}"],
             capture_output=True,
             text=True,
+            encoding="utf-8",
             check=False,
         )
         return "" if result.returncode == 0 else result.stdout + result.stderr

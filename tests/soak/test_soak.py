@@ -30,6 +30,6 @@ def test_a_log_line_that_tells_of_trouble_is_a_complaint(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     server = Server(tmp_path_factory.mktemp("soak"))
-    server.log.write_text("all well\n1 ERROR blockwire: refused\n")
+    server.log.write_text("all well\n1 ERROR blockwire: refused\n", encoding="utf-8")
 
     assert server.complaints() == ["1 ERROR blockwire: refused"]

@@ -42,7 +42,13 @@ def run_script(script: str, *arguments: object) -> subprocess.CompletedProcess[s
     command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": f"{PROJECT / 'src'}{os.pathsep}{PROJECT}"}
     return subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=15, check=False
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        timeout=15,
+        check=False,
     )
 
 

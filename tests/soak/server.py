@@ -106,6 +106,6 @@ class Server:
         words = (" ERROR ", " WARNING ", "Traceback", "Error:", "never awaited", "never retrieved")
         return [
             line
-            for line in self.log.read_text(errors="replace").splitlines()
+            for line in self.log.read_text(encoding="utf-8", errors="replace").splitlines()
             if any(word in line for word in words) and EXPECTED not in line
         ]

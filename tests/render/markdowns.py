@@ -57,7 +57,7 @@ FRAGMENTS: Final = (
 )
 
 _SPECIAL: Final = (*"*_`[]()<>#-+=|\n\n\n\\ ab 12.~!:&;\t\r", "```", "\n\n", "- ", "1. ", "| a |")
-_LONGER: Final = ("word ", "longer words here ", "你好", "…", "<b>", "http://a.b ")
+_LONGER: Final = ("word ", "longer words here ", "你好", "你好。", "。", "…", "<b>", "http://a.b ")
 
 
 def documents() -> st.SearchStrategy[str]:

@@ -65,6 +65,11 @@ def test_documents_stream_as_their_whole_wherever_they_are_cut(
 @example("- a\n\n\n  b\n- c", LOOKS[2])
 @example("1. ```a\n\n\n", LOOKS[2])
 @example("  ```\n \t x\n```\r", LOOKS[2])
+@example("[a\\] more words here](http://a.b) end", LOOKS[0])
+@example("one [1.  1]`code\nmore code here`)*&< ", LOOKS[0])
+@example("你好*\n", LOOKS[0])
+@example("你好*。*你好", LOOKS[0])
+@example("你好&#12290;你好", LOOKS[0])
 def test_characters_stream_as_their_whole_wherever_they_are_cut(
     source: str, look: TerminalLook
 ) -> None:

@@ -30,8 +30,10 @@ _URL: Final = Style(dim=True)
 # neither does a "_" inside a word. "<", "&", "!" and "\\" matter only within one word, and the
 # last word of unfinished text is never decided.
 _UNDECIDED: Final = re.compile(
-    r"`|\*(?=\S|\Z)|(?<![^\W_])_(?=\S|\Z)|~~|\[(?![^\[\]`]*\][^(\[])|\\\Z"
+    r"`|\*(?=\S|\Z)|(?<![^\W_])_(?=\S|\Z)|~~|\[(?![^\[\]`]*\](?:[^(\[]|\Z))|\\\Z"
 )
+# Characters that may be gone, or be others, once it is known what they mark.
+_MARKS: Final = frozenset("*_~`[]<&\\")
 
 
 @lru_cache(maxsize=1)
@@ -45,7 +47,8 @@ def markdown_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
     # Where the parser stops by itself, it drops what is left; our own bound comes first.
     parser.options["maxNesting"] = 2 * NESTING_LEVELS_MAX
-    parser.enable(["table", "strikethrough"]).disable(["reference"])
+    # What was escaped stays a token of its own, so that it is never taken for a delimiter.
+    parser.enable(["table", "strikethrough"]).disable(["reference", "text_join"])
     ruler = parser.block.ruler
     ruler.at("table", _barred_table, {"alt": ["paragraph"]})
     ruler.at("blockquote", _bounded(blockquote), {"alt": ["paragraph", "blockquote", "list"]})
@@ -144,6 +147,17 @@ class _Lines:
             self.lines[-1] += [Span(" (", style), Span(shown, linked), Span(")", style)]
 
 
+def _decided_end(source: str) -> int:
+    """Return the largest offset before which later text moves no row, whatever it is."""
+    newline = source.rfind("\n")
+    cut = last_break(source)
+    # A row may break beside an ideograph, but a mark that follows it may turn out to be markup,
+    # and what stands behind the mark may be of those that stay with what comes before them.
+    while max(newline, 0) < cut < len(source) and source[cut] in _MARKS and source[cut - 1] != " ":
+        cut = last_break(source[:cut])
+    return max(cut, newline)
+
+
 def stable_source(source: str) -> tuple[list[Token], bool]:
     """Return the inline tokens of an unfinished paragraph that no later text can change.
 
@@ -154,7 +168,7 @@ def stable_source(source: str) -> tuple[list[Token], bool]:
     Returns:
         The tokens, and whether they reach up to a place where a row may break.
     """
-    cut = max(last_break(source), source.rfind("\n"))
+    cut = _decided_end(source)
     children = markdown_parser().parseInline(source[:cut].rstrip(" \n"))[0].children or []
     stable: list[Token] = []
     depth = complete = 0

@@ -5,7 +5,7 @@ Spec: docs/spec/gateway/engines.md, "Programs". Below are ``child`` (the process
 
 What a program may count on: one line of JSON on standard input and then its end; a small
 environment; that its exit status says how it went. What nobody else must fear: it runs in a
-session of its own, and when its turn is over, cancelled or late, everything in that session is
+session of its own, and when its turn is over, cancelled or late, every process of its group is
 ended too.
 """
 

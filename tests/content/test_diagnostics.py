@@ -10,8 +10,10 @@ from blockwire.content import (
     BlockDelta,
     BlockStarted,
     BlockUpdated,
+    Message,
     StreamEvent,
     redact_event,
+    redact_message,
 )
 
 SECRET = "sk-secret"
@@ -51,3 +53,16 @@ CASES: list[tuple[StreamEvent, StreamEvent]] = [
 @pytest.mark.parametrize(("event", "expected"), CASES)
 def test_only_diagnostics_are_redacted(event: StreamEvent, expected: StreamEvent) -> None:
     assert redact_event(event, redact) == expected
+
+
+def test_a_message_from_elsewhere_is_redacted_and_one_of_ours_comes_back_equal() -> None:
+    message: Message = {"id": "m", "role": "user", "content": [PROSE, ERROR, TOOL]}
+
+    kept = redact_message(message, redact)
+
+    assert kept["content"] == [
+        PROSE,
+        {**ERROR, "message": "key [redacted]"},
+        {**TOOL, "error": {"why": ["[redacted]", 1, None]}},
+    ]
+    assert redact_message(kept, redact) == kept

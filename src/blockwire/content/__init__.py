@@ -15,7 +15,7 @@ from blockwire.content.codec import (
     event_type,
 )
 from blockwire.content.convert import convert_record, source_member, tool_source, tool_value
-from blockwire.content.diagnostics import redact_event
+from blockwire.content.diagnostics import redact_event, redact_message
 from blockwire.content.events import (
     ENVELOPE_MEMBERS,
     BlockCompleted,
@@ -150,6 +150,7 @@ __all__ = [
     "merge_deltas",
     "merge_entries",
     "redact_event",
+    "redact_message",
     "settle_blocks",
     "source_member",
     "tool_source",

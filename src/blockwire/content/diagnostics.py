@@ -12,10 +12,10 @@ from typing import Final, cast
 import msgspec
 
 from blockwire.content.events import BlockCompleted, BlockStarted, BlockUpdated, StreamEvent
-from blockwire.content.vocabulary import EXPLAINING_TYPES, Block
+from blockwire.content.vocabulary import EXPLAINING_TYPES, Block, Message
 from blockwire.jsontext import Json
 
-__all__ = ["redact_event"]
+__all__ = ["redact_event", "redact_message"]
 
 _TOOL_MEMBERS: Final = frozenset({"error", "error_json"})
 
@@ -31,6 +31,16 @@ def redact_event(event: StreamEvent, redact: Callable[[str], str]) -> StreamEven
             return msgspec.structs.replace(event, set=_redacted_tool(changes, redact))
         case _:
             return event
+
+
+def redact_message(message: Message, redact: Callable[[str], str]) -> Message:
+    """Return a message that enters complete, with the diagnostics of its blocks redacted.
+
+    A message that we gave out comes back equal: what is redacted once is not redacted again.
+    """
+    blocks = cast("list[Block]", message["content"])
+    redacted: list[Json] = [_redacted_block(block, redact) for block in blocks]
+    return {**message, "content": redacted}
 
 
 def _redacted_block(block: Block, redact: Callable[[str], str]) -> Block:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from blockwire.content import MessageCreated, View
+from blockwire.content import MessageCreated, View, redact_message
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway import reading
 from blockwire.gateway.bodies import read_conversation_body, read_message_body
@@ -179,6 +179,7 @@ class ConversationMethods(GatewayCore):
             now_ms=self._clock.now_ms(),
             new_id=self._ids.new_id,
         )
+        read = redact_message(read, self._redact)
         async with self._registry.using(conversation_id, tenant) as conversation:
             async with conversation.changing():
                 batch = conversation.batch()

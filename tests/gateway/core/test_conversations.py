@@ -197,6 +197,18 @@ async def test_a_complete_message_is_imported_as_it_is() -> None:
         assert (await world.ask(conversation_id))["status"] == "completed"
 
 
+async def test_diagnostics_of_an_imported_message_are_redacted_like_all_others() -> None:
+    said = "refused: Authorization: Bearer sk-ant-api03-0123456789abcdef0123456789"
+    error: dict[str, Json] = {"id": "b", "type": "error", "code": "refused", "message": said}
+    async with gateway() as world:
+        conversation_id = await world.conversation()
+
+        kept = await append(world, conversation_id, {"role": "assistant", "content": [error]})
+
+        assert "0123456789abcdef" not in kept["content"][0]["message"]
+        assert (await world.folded(conversation_id)).messages == [kept]
+
+
 async def test_what_a_message_lacks_is_filled_in() -> None:
     async with gateway() as world:
         conversation_id = await world.conversation()

@@ -50,7 +50,7 @@ def command(question: tuple[str, ...], **arguments: Any) -> int:
     A terminal gets readable Markdown, a pipe plain text. The question may come on standard input
     ("-", or nothing, and a pipe). Talks to the gateway of the store, or starts one for the while;
     the conversation is kept either way. Ctrl-C stops the answer and keeps what has arrived; a
-    second one leaves at once.
+    second one leaves as soon as a program that answers has ended.
 
     \b
       blockwire ask "Why is the sky blue?"

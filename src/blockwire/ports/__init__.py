@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from blockwire.ports.attachments import AttachmentRow
 from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
 from blockwire.ports.clock import Clock
 from blockwire.ports.engine import REQUEST_PROTOCOL, Engine, EngineRequest
@@ -25,6 +26,7 @@ __all__ = [
     "REQUEST_PROTOCOL",
     "Append",
     "Appended",
+    "AttachmentRow",
     "Bus",
     "BusNotice",
     "CheckProblem",

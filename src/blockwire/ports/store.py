@@ -17,6 +17,10 @@ from msgspec import Struct
 
 from blockwire.content import Message, View
 from blockwire.jsontext import Json
+from blockwire.ports.access import AccessStore
+from blockwire.ports.attachments import AttachmentStore
+from blockwire.ports.retention import RetentionStore
+from blockwire.ports.search import SearchStore
 
 __all__ = [
     "Append",
@@ -220,7 +224,7 @@ class CheckProblem(Struct, frozen=True):
     detail: str
 
 
-class Store(Protocol):
+class Store(AccessStore, AttachmentStore, RetentionStore, SearchStore, Protocol):
     """Durable state. Every method is atomic; none may block the event loop.
 
     All raise StoreError: ``store_unavailable``, ``store_full``, ``store_readonly``,

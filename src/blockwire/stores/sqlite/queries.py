@@ -1,4 +1,4 @@
-"""The statements of ``queries.sql`` by name, and the migrations by number."""
+"""The statements of ``queries*.sql`` by name, and the migrations by number."""
 
 from __future__ import annotations
 
@@ -17,10 +17,15 @@ _FOLDER: Final = files("blockwire.stores.sqlite")
 
 
 def _load_queries() -> Mapping[str, str]:
-    _preamble, *parts = _NAME.split(_FOLDER.joinpath("queries.sql").read_text("utf-8"))
-    names, texts = parts[::2], parts[1::2]
-    assert len(set(names)) == len(names), "a query's name is given once"
-    return MappingProxyType({name: text.strip() for name, text in zip(names, texts, strict=True)})
+    found: dict[str, str] = {}
+    for entry in sorted(_FOLDER.iterdir(), key=lambda entry: entry.name):
+        if not entry.name.endswith(".sql"):
+            continue
+        _preamble, *parts = _NAME.split(entry.read_text("utf-8"))
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            assert name not in found, "a query's name is given once"
+            found[name] = text.strip()
+    return MappingProxyType(found)
 
 
 def _load_migrations() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import msgspec
 
 from blockwire.content import TURN_TERMINAL_STATUSES, View
 from blockwire.errors import StoreError
-from blockwire.jsontext import Json, encode_json
+from blockwire.jsontext import encode_json
 from blockwire.ports import (
     Append,
     Appended,
@@ -36,32 +36,10 @@ from blockwire.stores.changes import (
 )
 from blockwire.stores.cursors import decode_list_cursor, decode_turn_cursor, encode_cursor
 from blockwire.stores.entries import stamp_all
+from blockwire.stores.memory.state import MemoryConversation
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["MemoryStore"]
-
-
-class _Conversation:
-    """One conversation; ``log[seq - 1]`` is the entry ``seq``."""
-
-    def __init__(self, row: ConversationRow) -> None:
-        self.row = row
-        self.log: list[Entry] = []
-        # In the order in which they were stored.
-        self.turns: dict[str, TurnRow] = {}
-        # With the length of their JSON in bytes.
-        self.messages: dict[Json, tuple[MessageRow, int]] = {}
-
-    def turn_with_key(self, key: str | None) -> TurnRow | None:
-        """Return the turn that was submitted with this idempotency key, or None."""
-        if key is None:
-            return None
-        return next((turn for turn in self.turns.values() if turn.idempotency_key == key), None)
-
-    def find_message(self, message_id: str) -> MessageRow | None:
-        """Return the finished message, or None."""
-        pair = self.messages.get(message_id)
-        return None if pair is None else pair[0]
 
 
 class MemoryStore:
@@ -73,7 +51,7 @@ class MemoryStore:
 
     def __init__(self, *, faults: Faults | None = None) -> None:
         self._faults = faults
-        self._conversations: dict[str, _Conversation] = {}
+        self._conversations: dict[str, MemoryConversation] = {}
         self._is_open = False
 
     async def open(self) -> None:
@@ -92,7 +70,7 @@ class MemoryStore:
         if not self._is_open:
             raise StoreError("store_closed", "the store is not open")
 
-    def _find(self, conversation_id: str) -> _Conversation | None:
+    def _find(self, conversation_id: str) -> MemoryConversation | None:
         self._check_open()
         return self._conversations.get(conversation_id)
 
@@ -102,7 +80,7 @@ class MemoryStore:
         if self._find(row.id) is not None:
             raise StoreError("conversation_exists", "a conversation with this id exists")
         row = msgspec.structs.replace(row, head_seq=0, public_head_seq=0)
-        self._conversations[row.id] = _Conversation(row)
+        self._conversations[row.id] = MemoryConversation(row)
 
     async def load_conversation(self, conversation_id: str) -> ConversationRow | None:
         """Return the row, or None."""
@@ -298,7 +276,7 @@ class MemoryStore:
 
 
 def _keep(
-    conversation: _Conversation, ts: int, entries: Sequence[Entry], turn: TurnRow | None
+    conversation: MemoryConversation, ts: int, entries: Sequence[Entry], turn: TurnRow | None
 ) -> None:
     row = conversation.row
     conversation.log += entries

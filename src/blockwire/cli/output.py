@@ -14,16 +14,30 @@ from blockwire.errors import LocalProtocolError
 from blockwire.jsontext import Json, encode_json
 from blockwire.text import label_controls
 
-__all__ = ["OutputClosedError", "note", "one_line", "write", "write_json"]
+__all__ = [
+    "OutputClosedError",
+    "draw_transient",
+    "erase_transient",
+    "note",
+    "one_line",
+    "write",
+    "write_json",
+]
 
 
 _STYLES_AT_END: Final = re.compile(r"(?:\x1b\[[0-9;]*m)+\Z")
 
 
 class _Line:
-    """Whether the last row of standard output has no end yet; there is one such stream."""
+    """What stands in the terminal's last row; there is one terminal.
+
+    Attributes:
+        is_open: The last row of standard output has no end yet.
+        is_transient: A row of progress stands there, on standard error.
+    """
 
     is_open = False
+    is_transient = False
 
 
 class OutputClosedError(Exception):
@@ -48,6 +62,8 @@ def write_json(value: Json) -> None:
 
 
 def _put(data: str | bytes) -> None:
+    if _Line.is_transient and sys.stdout.isatty():
+        erase_transient()
     try:
         if isinstance(data, str):
             sys.stdout.write(data)
@@ -74,9 +90,31 @@ def note(text: str) -> None:
     On a terminal that also shows an answer it gets rows of its own, in the middle of that too.
     """
     # Whoever closed it does not want to hear it, and that ends no work.
+    erase_transient()
     with contextlib.suppress(OSError):
         if _Line.is_open and sys.stdout.isatty() and sys.stderr.isatty():
             _Line.is_open = False
             sys.stderr.write("\n")
         sys.stderr.write("".join(f"{one_line(line)}\n" for line in text.split("\n")))
         sys.stderr.flush()
+
+
+def draw_transient(row: str) -> None:
+    """Show a row on the terminal of standard error, instead of the one that was drawn before.
+
+    Args:
+        row: Safe for a terminal, and shorter than it is wide.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"\r\x1b[K{row}")
+        sys.stderr.flush()
+        _Line.is_transient = True
+
+
+def erase_transient() -> None:
+    """Remove the row that was drawn, if any."""
+    if _Line.is_transient:
+        _Line.is_transient = False
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

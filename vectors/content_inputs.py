@@ -171,7 +171,6 @@ SCRIPTS: Final[dict[str, list[Record]]] = {
 
 # what is refused -----------------------------------------------------------------------------
 REFUSED: Final[list[tuple[list[Record], Record]]] = [
-    ([], prose()),
     ([], delta("x")),
     ([], end()),
     ([turn()], turn()),

@@ -127,6 +127,12 @@ def reducer() -> Iterator[Record]:
         "events": [*log[:8], *log[4:], *log],
         "state": spelled(fold(log)),
     }
+    first = numbered([prose(), delta("Six")])
+    yield {
+        "name": "the first block of a turn that nobody announced begins it",
+        "events": list(first),
+        "state": spelled(fold(first)),
+    }
     snapshot = event_members(make_snapshot(fold(log[:9])))
     yield {
         "name": "a snapshot in the middle, then the tail",

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from blockwire.content import (
     Block,
     ConversationSnapshot,
+    ConversationState,
     StreamEvent,
     TurnEnded,
     TurnStarted,
@@ -126,6 +127,47 @@ def test_a_refused_event_reports_its_code_and_changes_nothing(
 
     assert refused.value.code == code
     assert spelled(state) == before
+
+
+@pytest.mark.requirement("content:reduce:unannounced")
+def test_a_receiver_begins_a_turn_that_nobody_announced() -> None:
+    # As the published contract shows a stream: five events, and no word about the turn before.
+    events = [prose(), delta("Implemented "), delta("it."), done(), end()]
+
+    state = ConversationState()
+    for seq, event in enumerate(events, 1):
+        stamped = replace(event, seq=seq, prev_seq=seq - 1, ts=100 + seq)
+        state = apply(state, stamped)
+
+    assert state.find_message(TURN) == {
+        "id": TURN,
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"id": "b1", "type": "prose", "markdown": "Implemented it."}],
+        "created_at": 101,
+        "completed_at": 105,
+    }
+
+
+@pytest.mark.parametrize(
+    ("so_far", "then", "code"),
+    [
+        ([], delta("x"), "turn_not_found"),
+        ([], done(), "turn_not_found"),
+        ([], end(), "turn_not_found"),
+        ([said(TURN)], prose(), "turn_not_found"),
+        ([turn(), end()], prose(), "turn_terminal"),
+    ],
+)
+def test_nothing_else_begins_a_turn(
+    so_far: list[StreamEvent], then: StreamEvent, code: str
+) -> None:
+    state = advanced(*so_far)
+
+    with pytest.raises(RemoteProtocolError) as refused:
+        apply(state, replace(then, seq=9, prev_seq=0))
+
+    assert refused.value.code == code
 
 
 ALLOWED: list[list[StreamEvent]] = [

@@ -43,7 +43,7 @@ from blockwire.content.merging import (
     merge_entries,
 )
 from blockwire.content.redact import REDACTED, Redactor, environment_secrets
-from blockwire.content.reducer import advance, apply
+from blockwire.content.reducer import advance, apply, with_turn_of
 from blockwire.content.settle import end_turn, interrupt_turn, settle_blocks
 from blockwire.content.snapshot import load_snapshot, make_snapshot
 from blockwire.content.state import BlockState, ConversationState, TurnState
@@ -160,4 +160,5 @@ __all__ = [
     "visible_event",
     "visible_message",
     "visible_request",
+    "with_turn_of",
 ]

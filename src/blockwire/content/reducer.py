@@ -32,7 +32,7 @@ from blockwire.content.vocabulary import END_MEMBERS, TOOL_ORDER, Block
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json
 
-__all__ = ["advance", "apply"]
+__all__ = ["advance", "apply", "with_turn_of"]
 
 
 def apply(state: ConversationState, event: StreamEvent) -> ConversationState:
@@ -40,7 +40,8 @@ def apply(state: ConversationState, event: StreamEvent) -> ConversationState:
 
     An event that ``state`` has seen already (``seq`` not above the cursor) changes nothing. A
     snapshot replaces everything, also when its ``seq`` is lower. An event without a number (one
-    that concerns the connection only) changes nothing.
+    that concerns the connection only) changes nothing. The first block of a turn that nobody
+    announced begins it: ``turn.started`` is ours, and other gateways do not send it.
 
     Raises:
         RemoteProtocolError: ``sequence_gap`` when an event before this one is missing, and every
@@ -55,13 +56,26 @@ def apply(state: ConversationState, event: StreamEvent) -> ConversationState:
         raise RemoteProtocolError(
             "sequence_gap", f"event {seq} follows {event.prev_seq}, the cursor is at {state.seq}"
         )
-    after = advance(state, event)
+    after = advance(with_turn_of(state, event), event)
     if after is state:
         return state.at(seq, event.conversation_id)
     # Nobody else has seen this state yet, so it needs no copy.
     after.seq = seq
     after.conversation_id = event.conversation_id or state.conversation_id
     return after
+
+
+def with_turn_of(state: ConversationState, event: StreamEvent) -> ConversationState:
+    """Return ``state`` with the turn that ``event`` begins unannounced; else ``state`` itself.
+
+    That is a ``content.block.started`` of a turn that is in no message. For receivers; whoever
+    writes a log announces its turns.
+    """
+    if type(event) is not BlockStarted or event.turn_id in state.running:
+        return state
+    if state.has_message(event.turn_id):
+        return state
+    return _start_turn(state, TurnStarted(event.turn_id, "assistant", event.ts))
 
 
 def advance(state: ConversationState, event: StreamEvent) -> ConversationState:

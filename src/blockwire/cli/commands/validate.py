@@ -21,6 +21,7 @@ from blockwire.content import (
     check_keys,
     check_message,
     decode_event,
+    with_turn_of,
 )
 from blockwire.errors import BlockwireError
 from blockwire.jsontext import Json, decode_json
@@ -64,7 +65,7 @@ def _documents(kind: str, data: bytes) -> list[Callable[[], None]]:
             event = decode_event(decode_json(line))
             # Numbers are checked where there are some: an excerpt has them, a script need not.
             if not event.seq:
-                state = advance(state, event)
+                state = advance(with_turn_of(state, event), event)
                 return
             try:
                 state = apply(state, event)

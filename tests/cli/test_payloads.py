@@ -125,6 +125,7 @@ def parts_of(output: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("program", ["ask", "watch", "show", "show in a pipe"])
+@pytest.mark.case("T01")
 def test_no_payload_acts_on_a_terminal_and_none_hides_text(
     outputs: dict[str, bytes], program: str
 ) -> None:
@@ -145,6 +146,7 @@ def test_no_payload_acts_on_a_terminal_and_none_hides_text(
         ("model", "\x1b]0;me: ready\x07build"),
     ],
 )
+@pytest.mark.case("T13")
 def test_a_name_with_controls_is_refused_at_the_door(
     tmp_path: Path, member: str, value: str
 ) -> None:
@@ -162,6 +164,7 @@ def test_a_name_with_controls_is_refused_at_the_door(
         assert call(gateway.url, f"{path}")["items"] == []
 
 
+@pytest.mark.case("T13")
 def test_tool_and_file_names_with_controls_are_refused_and_output_keeps_them(
     tmp_path: Path,
 ) -> None:

@@ -143,6 +143,7 @@ async def test_pauses_grow_and_are_told() -> None:
 
 
 @pytest.mark.requirement("client:stream:silence")
+@pytest.mark.case("S11")
 async def test_a_silent_stream_is_dropped_and_goes_on_from_its_cursor() -> None:
     timing = FakeTiming()
     rest = [SSE, Send(ready(5) + frames(EVENTS[5:])), Cut()]
@@ -187,6 +188,7 @@ async def test_a_gateway_that_accepts_and_never_answers_is_given_up_after_the_sa
     assert timing.pauses == [0.5]
 
 
+@pytest.mark.case("S03")
 async def test_a_long_quiet_tool_run_with_heartbeats_is_kept() -> None:
     timing = FakeTiming()
     beats = [anyio.Event() for _ in range(8)]
@@ -266,6 +268,7 @@ async def test_a_deletion_comes_after_what_was_there() -> None:
 
 
 @pytest.mark.parametrize("size_bytes", [65_537, 1_048_577, 8_000_000])
+@pytest.mark.case("S10")
 async def test_a_line_of_any_documented_length_is_delivered(size_bytes: int) -> None:
     events = numbered(
         started(), block("c1", type="code", text="x" * size_bytes), *EVENTS[1:1], ended()
@@ -278,6 +281,7 @@ async def test_a_line_of_any_documented_length_is_delivered(size_bytes: int) -> 
 
 
 @pytest.mark.parametrize("is_heard", [True, False])
+@pytest.mark.case("S10")
 async def test_a_longer_one_is_reported_once_and_never_asked_for_again(
     *, is_heard: bool, caplog: pytest.LogCaptureFixture
 ) -> None:

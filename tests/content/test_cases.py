@@ -61,6 +61,7 @@ GREETING = numbered(
 
 
 @pytest.mark.parametrize("lost_at", range(1, len(GREETING)))
+@pytest.mark.case("R04")
 def test_r04_a_new_connection_that_replays_everything_counts_nothing_twice(lost_at: int) -> None:
     before = folded(GREETING[:lost_at])
 
@@ -86,6 +87,7 @@ THINKING = numbered(
 )
 
 
+@pytest.mark.case("R07")
 def test_r07_replay_in_one_burst_equals_event_by_event_at_every_number() -> None:
     live = ConversationState()
     for event in THINKING:
@@ -101,6 +103,7 @@ def test_r07_replay_in_one_burst_equals_event_by_event_at_every_number() -> None
 
 
 @pytest.mark.requirement("content:cursor:by-number")
+@pytest.mark.case("R11")
 def test_r11_an_overlap_of_replay_and_live_is_told_by_number_and_not_by_text() -> None:
     log = numbered([turn(), prose(), delta("ho"), delta("ho"), delta(" ho")])
     replay, live_again, live = log[:4], log[3:4], log[4:]
@@ -126,6 +129,7 @@ INTERLEAVED: list[StreamEvent] = [
 
 
 @given(st.lists(st.booleans(), min_size=len(INTERLEAVED), max_size=len(INTERLEAVED)))
+@pytest.mark.case("O02")
 def test_o02_batches_keep_the_order_of_blocks(cuts: list[bool]) -> None:
     log = numbered(INTERLEAVED)
     batches: list[list[StreamEvent]] = [[]]
@@ -140,6 +144,7 @@ def test_o02_batches_keep_the_order_of_blocks(cuts: list[bool]) -> None:
 
 
 @pytest.mark.requirement("content:reduce:order")
+@pytest.mark.case("O03")
 def test_o03_a_block_stands_where_it_started_whenever_it_ends() -> None:
     state = advanced(
         turn(),
@@ -155,6 +160,7 @@ def test_o03_a_block_stands_where_it_started_whenever_it_ends() -> None:
     assert texts(state) == [("b1", "I look and see."), ("k1", "ls")]
 
 
+@pytest.mark.case("O05")
 def test_o05_a_start_whose_number_was_seen_is_no_error_and_a_new_number_is() -> None:
     log = numbered([turn(), prose(), delta("Gut"), delta("en")])
     state = folded(log[:3])
@@ -168,6 +174,7 @@ def test_o05_a_start_whose_number_was_seen_is_no_error_and_a_new_number_is() -> 
     assert refused.value.code == "block_exists"
 
 
+@pytest.mark.case("O10")
 def test_o10_what_a_snapshot_lacks_of_a_merged_delta_goes_where_it_belongs() -> None:
     log = numbered(
         [
@@ -212,6 +219,7 @@ ESCAPE = "\x1b]0;pwned\x07"
     ],
 )
 @pytest.mark.requirement("content:names:clean")
+@pytest.mark.case("T13")
 def test_t13_names_with_controls_are_refused_at_the_door(event: StreamEvent, pointer: str) -> None:
     with pytest.raises(RemoteProtocolError) as refused:
         decode_event(decode_json(encode_event(event)))
@@ -219,6 +227,7 @@ def test_t13_names_with_controls_are_refused_at_the_door(event: StreamEvent, poi
     assert (refused.value.code, refused.value.pointer) == ("invalid_name", pointer)
 
 
+@pytest.mark.case("T13")
 def test_t13_what_a_tool_put_out_keeps_them_as_data() -> None:
     event = block("k1", "tool", tool="sh", status="completed", output=f"{ESCAPE}ok")
 
@@ -227,6 +236,7 @@ def test_t13_what_a_tool_put_out_keeps_them_as_data() -> None:
     assert again == event
 
 
+@pytest.mark.case("P09")
 def test_p09_half_a_character_is_refused_with_a_code_and_poisons_nothing() -> None:
     state = advanced(turn(), prose())
     for half in (b"ok \\ud83d", b"\\ude00"):
@@ -240,6 +250,7 @@ def test_p09_half_a_character_is_refused_with_a_code_and_poisons_nothing() -> No
 
 
 @pytest.mark.requirement("content:json:any-scalar")
+@pytest.mark.case("P09")
 def test_p09_a_nul_is_data_on_every_road() -> None:
     code = block("c1", "code", text="a\x00b")
     log = numbered([turn(), prose(), delta("nul: \x00 end"), done(), code, done("c1"), end()])

@@ -77,6 +77,7 @@ def test_blocks_of_a_question_become_text(block: dict[str, Any], texts: list[str
 
 @pytest.mark.requirement("engines:transcript:reasoning")
 @pytest.mark.parametrize("api", list(BODIES))
+@pytest.mark.case("V04")
 def test_reasoning_is_never_told_as_something_that_was_said(api: HttpApi) -> None:
     """V04: what one provider thought was sent to another as the assistant's own words."""
     answer = assistant(reasoning("SECRET THOUGHT"), prose("answer"))

@@ -113,6 +113,7 @@ def delta(turn: str, text: str) -> bytes:
 
 @pytest.mark.parametrize("server", [documented_server, buffering_server, zipping_server])
 @pytest.mark.requirement("gateway:stream:proxies")
+@pytest.mark.case("S06")
 def test_each_event_passes_the_proxy_when_it_comes(tmp_path: Path, server: ServerText) -> None:
     with proxied(tmp_path, server) as (gateway, nginx):
         conversation, turn = start_turn(nginx.url)

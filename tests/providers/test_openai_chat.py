@@ -20,6 +20,7 @@ def shape(decoded: Decoded) -> list[tuple[str, str]]:
 
 @pytest.mark.requirement("providers:reasoning:private")
 @pytest.mark.parametrize("member", ["reasoning_content", "reasoning", "thinking", "reasoning_text"])
+@pytest.mark.case("V04")
 def test_reasoning_is_private_whatever_the_server_calls_it(member: str) -> None:
     decoded = read(chat({member: "Hm."}), chat({"content": "Yes."}), chat(finish="stop"))
 
@@ -143,6 +144,7 @@ CALLS: list[tuple[str, list[dict[str, Any]], list[tuple[str, Any]]]] = [
 
 @pytest.mark.requirement("providers:calls:identity")
 @pytest.mark.parametrize(("how", "deltas", "calls"), CALLS, ids=[row[0] for row in CALLS])
+@pytest.mark.case("O04")
 def test_calls_are_told_apart(
     how: str, deltas: list[dict[str, Any]], calls: list[tuple[str, Any]]
 ) -> None:

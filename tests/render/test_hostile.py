@@ -80,6 +80,7 @@ NOT_IN_TEXT = {"author", "model", "role", "code.language"}
 
 @pytest.mark.requirement("render:terminal:no-controls")
 @pytest.mark.parametrize(("place", "said"), PLACES, ids=[place for place, _said in PLACES])
+@pytest.mark.case("T01")
 def test_no_payload_acts_on_the_terminal_and_its_text_stays(
     place: str, said: Callable[[str], Message]
 ) -> None:

@@ -171,6 +171,9 @@ WAITING: list[tuple[str, str, list[tuple[list[str], str | None]]]] = [
 @pytest.mark.parametrize(
     ("source", "expected"), [row[1:] for row in WAITING], ids=[row[0] for row in WAITING]
 )
+@pytest.mark.case("M01")
+@pytest.mark.case("M02")
+@pytest.mark.case("M09")
 def test_what_later_text_may_change_is_held_back(
     source: str, expected: list[tuple[list[str], str | None]]
 ) -> None:

@@ -97,6 +97,7 @@ def test_no_long_block_is_parsed_more_than_a_constant_number_of_times(
 
 
 @pytest.mark.requirement("render:markdown:linear")
+@pytest.mark.case("M08")
 def test_a_fence_of_300_kilobytes_streams_in_60000_deltas(parsed: Count) -> None:
     text = "```py\n" + "x = 'some code of a line of code'  # ..\n" * 7_500 + "```\n"
     transcript = TranscriptStream(LOOK)

@@ -43,6 +43,7 @@ SHOWN: list[tuple[str, str, list[str]]] = [
 
 @pytest.mark.requirement("render:markdown:as-text")
 @pytest.mark.parametrize(("source", "rows"), [row[1:] for row in SHOWN], ids=[r[0] for r in SHOWN])
+@pytest.mark.case("M05")
 def test_markdown_is_shown(source: str, rows: list[str]) -> None:
     assert shown(source) == rows
 
@@ -81,6 +82,7 @@ T08 = "| 名前 | v |\n|---|---|\n| 你好 | 1 |\n| ❤️ ⚠ 🫠 | 2 |\n| é�
 @pytest.mark.parametrize("ambiguous", [1, 2])
 @pytest.mark.parametrize("columns", [20, 21, 40, 41, 80])
 @pytest.mark.parametrize("source", [T08, "| │ ① | … € |\n|---|---|\n| a long cell of words | 1 |"])
+@pytest.mark.case("T08")
 def test_the_borders_of_a_table_are_straight(source: str, columns: int, ambiguous: int) -> None:
     look = TerminalLook(columns=columns, ambiguous_width=2 if ambiguous == 2 else 1)
 

@@ -35,6 +35,7 @@ CUT_LINE_END: Final = [b"data: A\r\n", b"data: B\r", b"\ndata: C\r\n", b"\r\n"]
 
 
 @pytest.mark.requirement("sse:read:line-ends")
+@pytest.mark.case("S01")
 def test_a_line_end_cut_in_two_ends_one_line() -> None:
     stream = b"".join(CUT_LINE_END)
     event = [SseEvent("message", "A\nB\nC", "")]
@@ -46,6 +47,7 @@ def test_a_line_end_cut_in_two_ends_one_line() -> None:
 
 
 @pytest.mark.requirement("sse:read:utf-8")
+@pytest.mark.case("S02")
 def test_a_character_cut_by_a_read_stays_whole() -> None:
     # Case S02 of the situations.
     text = '{"text":"你好\U0001f9d1\u200d\U0001f4bb"}'
@@ -56,6 +58,7 @@ def test_a_character_cut_by_a_read_stays_whole() -> None:
 
 
 @pytest.mark.parametrize("length", [65_537, 1_048_577, 8_000_000])
+@pytest.mark.case("S10")
 def test_a_line_far_beyond_a_read_buffer_is_delivered(length: int) -> None:
     # Case S10 of the situations.
     stream = b"data: " + b"x" * length + b"\n\n"

@@ -12,6 +12,7 @@ from blockwire.testing.store_script import Script, new_conversation
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.case("P06")
 async def test_a_backup_of_an_open_store_has_what_is_still_in_the_wal(tmp_path: Path) -> None:
     path, target = tmp_path / "store.sqlite3", tmp_path / "backup.sqlite3"
     async with SqliteStore(path) as store:

@@ -53,6 +53,7 @@ async def set_page_limit(store: SqliteStore, more_pages: int) -> None:
 
 
 @pytest.mark.requirement("store:failure:full")
+@pytest.mark.case("P08")
 async def test_a_full_disk_refuses_what_is_too_large_and_nothing_else(store: SqliteStore) -> None:
     await store.append(plain_append("before"))
     await set_page_limit(store, 20)
@@ -232,6 +233,7 @@ def damage(path: Path, text: bytes, length: int) -> None:
 
 
 @pytest.mark.requirement("store:check:isolated")
+@pytest.mark.case("P07")
 async def test_a_hole_in_the_log_is_loud_and_stays_in_its_place(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
     await write_two(path)

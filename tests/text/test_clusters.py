@@ -98,6 +98,7 @@ WIDTHS: Final[list[tuple[str, int, int]]] = [
 
 
 @pytest.mark.parametrize(("text", "narrow", "wide"), WIDTHS, ids=ascii)
+@pytest.mark.case("T14")
 def test_widths(text: str, narrow: int, wide: int) -> None:
     assert width(text) == narrow
     assert width(text, ambiguous_width=2) == wide

@@ -123,6 +123,7 @@ def test_rows_of_no_width_are_refused(width_cells: int) -> None:
     assert refused.value.code == "invalid_width"
 
 
+@pytest.mark.case("T09")
 def test_the_ambiguous_setting_moves_breaks_but_takes_no_word_apart() -> None:
     # Case T09 of the situations.
     line = "│ ① │ … €"

@@ -88,6 +88,7 @@ async def test_a_running_turn_is_ended_once_with_what_was_kept(open_store: OpenS
 
 
 @pytest.mark.requirement("gateway:recovery:repeat")
+@pytest.mark.case("P04")
 async def test_a_recovery_that_is_killed_is_finished_by_the_next(open_store: OpenStore) -> None:
     """Two turns are left; the store dies between their ends."""
     first = await leave_running(open_store())

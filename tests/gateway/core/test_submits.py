@@ -49,6 +49,7 @@ async def test_the_same_submit_gives_the_same_turn_before_and_after_its_end_and_
 
 
 @pytest.mark.requirement("gateway:submit:race")
+@pytest.mark.case("O08")
 async def test_two_equal_submits_at_the_same_moment_start_one_turn(open_store: OpenStore) -> None:
     engine = ScriptEngine(answering("A"))
     async with gateway(store=open_store(), engines={"script": engine}) as world:
@@ -83,6 +84,7 @@ async def test_two_equal_submits_at_the_same_moment_start_one_turn(open_store: O
     ],
 )
 @pytest.mark.requirement("gateway:submit:conflict")
+@pytest.mark.case("O08")
 async def test_the_same_key_with_another_body_is_a_conflict(
     first: Json, second: Json, is_same: bool
 ) -> None:
@@ -104,6 +106,7 @@ async def test_the_same_key_with_another_body_is_a_conflict(
 
 
 @pytest.mark.requirement("gateway:submit:key-scope")
+@pytest.mark.case("O08")
 async def test_keys_belong_to_their_conversation_and_equal_text_with_a_new_key_is_a_new_turn() -> (
     None
 ):

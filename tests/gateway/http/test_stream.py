@@ -39,6 +39,7 @@ def folded(peer: Peer) -> ConversationState:
 
 # headers and framing ----------------------------------------------------------------------
 @pytest.mark.requirement("gateway:stream:headers")
+@pytest.mark.case("S06")
 async def test_headers_keep_intermediaries_from_holding_events_back() -> None:
     async with surface() as s, peers(s.app) as connect:
         await s.bare_conversation()
@@ -262,6 +263,7 @@ async def test_heartbeats_and_notices_have_no_number_and_move_no_cursor() -> Non
 
 # heartbeats -------------------------------------------------------------------------------
 @pytest.mark.requirement("gateway:stream:heartbeat")
+@pytest.mark.case("S03")
 async def test_silence_is_broken_by_a_comment_every_fifteen_seconds() -> None:
     """A tool runs for 90 s: six comments, none of them more than 15 s after the last bytes."""
     async with surface() as s, peers(s.app) as connect:

@@ -82,7 +82,7 @@ def test_what_crosses_a_port_cannot_be_changed_on_the_way(value: type[msgspec.St
 def test_fault_points_come_in_pairs_around_each_step() -> None:
     points = typing.get_args(FaultPoint)
 
-    steps = ["encode", "commit", "publish", "acknowledge", "migrate"]
+    steps = ["encode", "commit", "publish", "acknowledge", "migrate", "compact"]
     assert list(points) == [f"{step}.{when}" for step in steps for when in ("before", "after")]
 
 

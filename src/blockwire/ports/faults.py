@@ -21,6 +21,8 @@ FaultPoint = Literal[
     "acknowledge.after",
     "migrate.before",
     "migrate.after",
+    "compact.before",
+    "compact.after",
 ]
 
 

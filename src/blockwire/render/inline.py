@@ -17,7 +17,7 @@ from markdown_it.token import Token
 from blockwire.render.spans import PLAIN, Span, Style, clean, join_spans, safe_link
 from blockwire.text import last_break
 
-__all__ = ["inline_lines", "markdown_parser", "stable_source"]
+__all__ = ["bound_nesting", "inline_lines", "markdown_parser", "stable_source"]
 
 _BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
@@ -45,15 +45,20 @@ def markdown_parser() -> MarkdownIt:
     reason a table begins with a bar: else the words before the first bar would be text until then.
     """
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
-    # Where the parser stops by itself, it drops what is left; our own bound comes first.
-    parser.options["maxNesting"] = 2 * NESTING_LEVELS_MAX
     # What was escaped stays a token of its own, so that it is never taken for a delimiter.
     parser.enable(["table", "strikethrough"]).disable(["reference", "text_join"])
+    parser.block.ruler.at("table", _barred_table, {"alt": ["paragraph"]})
+    bound_nesting(parser)
+    return parser
+
+
+def bound_nesting(parser: MarkdownIt) -> None:
+    """Let containers that are nested too deeply be text, so that nothing is dropped."""
+    # Where the parser stops by itself, it drops what is left; our own bound comes first.
+    parser.options["maxNesting"] = 2 * NESTING_LEVELS_MAX
     ruler = parser.block.ruler
-    ruler.at("table", _barred_table, {"alt": ["paragraph"]})
     ruler.at("blockquote", _bounded(blockquote), {"alt": ["paragraph", "blockquote", "list"]})
     ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "blockquote"]})
-    return parser
 
 
 def _bounded(rule: _BlockRule) -> _BlockRule:

@@ -16,6 +16,7 @@ __all__ = [
     "BLOCK_GAP",
     "VALUE_CHARS_MAX",
     "block_text",
+    "bounded_text",
     "is_in_text",
     "message_text",
     "request_options",
@@ -32,7 +33,11 @@ VALUE_CHARS_MAX: Final = 2000
 
 def value_text(value: Json, *, chars_max: int = VALUE_CHARS_MAX) -> str:
     """Return a tool's value as text: a string as it is, anything else as JSON, bounded."""
-    text = value if isinstance(value, str) else encode_json(value).decode()
+    return bounded_text(value if isinstance(value, str) else encode_json(value).decode(), chars_max)
+
+
+def bounded_text(text: str, chars_max: int) -> str:
+    """Return ``text``, or its first ``chars_max`` characters and how many are missing."""
     if len(text) <= chars_max:
         return text
     return f"{text[:chars_max]}\u2026 ({len(text) - chars_max} more characters)"

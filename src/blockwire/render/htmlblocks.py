@@ -1,0 +1,180 @@
+"""How each type of block looks in a page.
+
+Spec: docs/spec/rendering/html.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, cast
+
+import msgspec
+import pybase64
+
+from blockwire.content import Block
+from blockwire.jsontext import Json, encode_json
+from blockwire.render.captions import duration_words
+from blockwire.render.htmlprose import code_html, prose_html
+from blockwire.render.htmltext import html_attribute, html_line, html_text
+from blockwire.render.incremental import normalise_markdown
+from blockwire.render.plain import bounded_text
+
+__all__ = ["IMAGE_BYTES_MAX", "Images", "block_html", "value_text_of"]
+
+Images = Mapping[str, bytes]
+"""Content of attachments by id."""
+
+IMAGE_BYTES_MAX: Final = 4 * 1024 * 1024
+"""Largest picture that is put into a page; a larger one is named only."""
+
+DOCUMENT_VALUE_CHARS_MAX: Final = 10_000
+"""Longest rendering of a tool's input, output or error in Markdown and HTML."""
+
+# What the content of a picture begins with -> its type. Formats that can hold programs (SVG) or
+# that browsers do not all show are not among them.
+_SIGNATURES: Final[tuple[tuple[bytes, bytes, str], ...]] = (
+    (b"\x89PNG\r\n\x1a\n", b"", "image/png"),
+    (b"\xff\xd8\xff", b"", "image/jpeg"),
+    (b"GIF87a", b"", "image/gif"),
+    (b"GIF89a", b"", "image/gif"),
+    (b"RIFF", b"WEBP", "image/webp"),
+)
+_MARKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "pending": "\u25cb",
+        "running": "\u25d0",
+        "completed": "\u2713",
+        "failed": "\u2717",
+        "cancelled": "\u2013",
+    }
+)
+_PARTS: Final = (("input", "Input"), ("output", "Output"), ("error", "Error"))
+
+
+def value_text_of(value: Json) -> tuple[str, str]:
+    """Return a tool's value as bounded text for people, and the language that it is in."""
+    if isinstance(value, str):
+        return bounded_text(value, DOCUMENT_VALUE_CHARS_MAX), ""
+    text = msgspec.json.format(encode_json(value), indent=2).decode()
+    return bounded_text(text, DOCUMENT_VALUE_CHARS_MAX), "json"
+
+
+def _literal(text: str, element: str = "p") -> str:
+    """Return literal text with its line breaks."""
+    shown = html_text(text.strip("\r\n"))
+    return f'<{element} class="literal">{shown}</{element}>\n'
+
+
+def _prose(block: Block, _images: Images) -> str:
+    prose = prose_html(cast("str", block["markdown"]))
+    return f'<div class="prose">\n{prose}</div>\n' if prose else ""
+
+
+def _code(block: Block, _images: Images) -> str:
+    text = normalise_markdown(cast("str", block["text"])).removesuffix("\n")
+    language = cast("str", block.get("language") or "")
+    return code_html(text, language) if text or language else ""
+
+
+def _tool(block: Block, _images: Images) -> str:
+    status = cast("str", block["status"])
+    facts = " \u00b7 ".join(filter(None, (status, duration_words(block))))
+    summary = (
+        f'<span class="mark" aria-hidden="true">{_MARKS[status]}</span> '
+        f'<bdi class="name">{html_line(cast("str", block["tool"]))}</bdi> '
+        f'<span class="facts">{facts}</span>'
+    )
+    parts = [
+        f"<dt>{label}</dt>\n<dd>{code_html(*value_text_of(block[member]))}</dd>\n"
+        for member, label in _PARTS
+        if block.get(member) is not None
+    ]
+    if not parts:
+        return f'<p class="tool {status}" aria-label="Tool call">{summary}</p>\n'
+    is_open = " open" if status == "failed" else ""
+    return (
+        f'<details class="tool {status}" aria-label="Tool call"{is_open}>\n'
+        f"<summary>{summary}</summary>\n<dl>\n{''.join(parts)}</dl>\n</details>\n"
+    )
+
+
+def _reasoning(block: Block, _images: Images) -> str:
+    text = cast("str", block["text"])
+    if not text.strip():
+        return ""
+    return f'<details class="reasoning">\n<summary>Thinking</summary>\n{_literal(text)}</details>\n'
+
+
+def _error(block: Block, _images: Images) -> str:
+    hint = " \u00b7 may be tried again" if block.get("retryable") is True else ""
+    code = html_line(cast("str", block["code"]))
+    return (
+        '<div class="error" role="note" aria-label="Error">\n'
+        f"{_literal(cast('str', block['message']))}"
+        f'<p class="facts">{code}{hint}</p>\n</div>\n'
+    )
+
+
+def _notice(block: Block, _images: Images) -> str:
+    message = _literal(cast("str", block["message"]))
+    return f'<div class="notice" role="note" aria-label="Notice">\n{message}</div>\n'
+
+
+def _image_type(data: bytes) -> str | None:
+    if len(data) > IMAGE_BYTES_MAX:
+        return None
+    for start, inner, media_type in _SIGNATURES:
+        if data.startswith(start) and data[8 : 8 + len(inner)] == inner:
+            return media_type
+    return None
+
+
+def _attachment(block: Block, images: Images) -> str:
+    name, media_type = cast("str", block["name"]), cast("str", block["media_type"])
+    data = images.get(cast("str", block["attachment_id"]), b"")
+    shown_type = _image_type(data)
+    picture = ""
+    if shown_type is not None:
+        source = f"data:{shown_type};base64,{pybase64.b64encode(data).decode()}"
+        picture = f'<img src="{source}" alt="{html_attribute(name)}">\n'
+    return (
+        f'<figure class="attachment">\n{picture}<figcaption><bdi class="name">{html_line(name)}'
+        f'</bdi> <span class="facts">{html_line(media_type)}</span></figcaption>\n</figure>\n'
+    )
+
+
+def _speech(block: Block, _images: Images) -> str:
+    text = _literal(cast("str", block["text"]))
+    return f'<div class="speech" role="note" aria-label="Spoken">\n{text}</div>\n'
+
+
+def _unknown(block: Block, _images: Images) -> str:
+    fallback = block.get("fallback_text")
+    words = _literal(fallback) if isinstance(fallback, str) and fallback else ""
+    block_type = html_line(cast("str", block["type"]))
+    return f'<div class="unknown">\n<p class="facts">[<bdi>{block_type}</bdi>]</p>\n{words}</div>\n'
+
+
+_LOOKS: Final[Mapping[str, Callable[[Block, Images], str]]] = MappingProxyType(
+    {
+        "prose": _prose,
+        "code": _code,
+        "tool": _tool,
+        "reasoning": _reasoning,
+        "error": _error,
+        "notice": _notice,
+        "attachment": _attachment,
+        "speech": _speech,
+    }
+)
+
+
+def block_html(block: Block, images: Images) -> str:
+    """Return one block as HTML; nothing where there is nothing to see.
+
+    Args:
+        block: Valid.
+        images: What to show in place; kept out of the page where it is no picture.
+    """
+    return _LOOKS.get(cast("str", block["type"]), _unknown)(block, images)

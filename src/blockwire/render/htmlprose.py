@@ -1,0 +1,223 @@
+"""Markdown to HTML that cannot do anything.
+
+Spec: docs/spec/rendering/html.md.
+
+A walk over the flat tokens: no recursion, so no nesting is too deep for it. All tags are written
+here; text of others passes :mod:`~blockwire.render.htmltext`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import unescapeAll
+from markdown_it.token import Token
+
+from blockwire.render.highlight import highlighted_html
+from blockwire.render.htmltext import (
+    LINK_REL,
+    html_attribute,
+    html_line,
+    html_text,
+    safe_href,
+)
+from blockwire.render.incremental import normalise_markdown
+from blockwire.render.inline import bound_nesting
+from blockwire.render.markdown import fence_language
+
+__all__ = ["HEADING_SHIFT", "code_html", "page_parser", "prose_html"]
+
+HEADING_SHIFT: Final = 2
+"""Levels by which headings of prose go down: above them stand the page's and the message's."""
+INLINE_LEVELS_MAX: Final = 16
+"""Emphasis inside of emphasis; the text of deeper one is shown without it."""
+TARGETS_SHARE: Final = 12
+TARGETS_CHARS_MIN: Final = 65_536
+"""Addresses and titles take at most so many characters, or so many times those of the source."""
+
+_TAGS: Final[Mapping[str, str]] = MappingProxyType({"em": "em", "strong": "strong", "s": "s"})
+_TASKS: Final[Mapping[str, str]] = MappingProxyType(
+    {"[ ] ": "", "[x] ": " checked", "[X] ": " checked"}
+)
+
+
+@lru_cache(maxsize=1)
+def page_parser() -> MarkdownIt:
+    """Return the parser: CommonMark with tables and strikethrough; raw HTML is text."""
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
+    parser.enable(["table", "strikethrough"])
+    bound_nesting(parser)
+    return parser
+
+
+def prose_html(source: str) -> str:
+    """Return Markdown as HTML, one element for each top-level block, linear in its length."""
+    source = normalise_markdown(source)
+    writer = _Writer(max(len(source) * TARGETS_SHARE, TARGETS_CHARS_MIN))
+    writer.write(page_parser().parse(source))
+    return "".join(writer.out)
+
+
+def code_html(text: str, language: str = "") -> str:
+    """Return code as HTML, with its language above it."""
+    language = language.strip()
+    code_class = f' class="language-{html_attribute(language)}"' if language else ""
+    code = f"<pre><code{code_class}>{highlighted_html(text, language)}</code></pre>\n"
+    if not language:
+        return code
+    label = f"<figcaption><bdi>{html_line(language)}</bdi></figcaption>"
+    return f'<figure class="code">{label}{code}</figure>\n'
+
+
+def _plain(tokens: Sequence[Token] | None) -> str:
+    """Return what a picture shows as words."""
+    return "".join(
+        _plain(token.children)
+        if token.type == "image"
+        else "\n"
+        if token.type == "softbreak"
+        else token.content
+        for token in tokens or ()
+    )
+
+
+class _Writer:
+    """Writes tokens as HTML into ``out``."""
+
+    def __init__(self, target_chars_max: int) -> None:
+        self.out: list[str] = []
+        self._target_chars_left = target_chars_max
+        self._closing: list[str] = []  # what ends each open inline element
+        self._link_depth = 0
+
+    def write(self, tokens: Sequence[Token]) -> None:
+        """Write block tokens, and those inside of them."""
+        is_item_start = False
+        for token in tokens:
+            if token.type == "inline":
+                self._inline(token.children or [], is_task=is_item_start)
+            elif not token.hidden:
+                self.out.append(_BLOCKS[token.type](token))
+            elif token.nesting < 0:
+                self.out.append("\n")
+            is_item_start = token.type == "list_item_open" or (
+                is_item_start and token.type == "paragraph_open"
+            )
+
+    def _inline(self, tokens: Sequence[Token], *, is_task: bool) -> None:
+        first = tokens[0].content if tokens and tokens[0].type == "text" else ""
+        checked = _TASKS.get(first[:4]) if is_task else None
+        if checked is not None:
+            self.out.append(f'<input type="checkbox" disabled{checked}> ')
+            self.out.append(html_text(first[4:]))
+            tokens = tokens[1:]
+        for token in tokens:
+            self._inline_token(token)
+
+    def _inline_token(self, token: Token) -> None:
+        if token.nesting > 0:
+            self._open(token)
+        elif token.nesting < 0:
+            self._close(token)
+        elif token.type == "hardbreak":
+            self.out.append("<br>\n")
+        elif token.type == "softbreak":
+            self.out.append("\n")
+        elif token.type == "code_inline":
+            self.out.append(f"<code>{html_text(token.content)}</code>")
+        elif token.type == "image":
+            words = _plain(token.children) or "image"
+            start, end = self._link_tags(token, str(token.attrs["src"]), "image")
+            self.out.append(f"{start}{html_text(words)}{end}")
+        else:
+            self.out.append(html_text(token.content))
+
+    def _open(self, token: Token) -> None:
+        if token.type == "link_open":
+            start, end = self._link_tags(token, str(token.attrs["href"]), "link")
+            self._link_depth += 1
+        elif len(self._closing) < INLINE_LEVELS_MAX:
+            start, end = f"<{token.tag}>", f"</{token.tag}>"
+        else:
+            start = end = ""
+        self.out.append(start)
+        self._closing.append(end)
+
+    def _close(self, token: Token) -> None:
+        self._link_depth -= token.type == "link_close"
+        self.out.append(self._closing.pop())
+
+    def _link_tags(self, token: Token, target: str, kind: str) -> tuple[str, str]:
+        """Return what surrounds the words of a link or picture; a target is linked or shown."""
+        title = str(token.attrs.get("title", ""))
+        self._target_chars_left -= len(target) + len(title)
+        if self._target_chars_left < 0:
+            # Many links may name one long address; that must not make a long page of a short text.
+            return f'<span class="{kind}">', "</span>"
+        titled = f' title="{html_attribute(title)}"' if title else ""
+        href = safe_href(target)
+        if href is not None and not self._link_depth:
+            return f'<a class="{kind}" href="{href}" rel="{LINK_REL}"{titled}>', "</a>"
+        shown = f' <span class="target">({html_line(target)})</span>' if target else ""
+        return f'<span class="{kind}"{titled}>', f"{shown}</span>"
+
+
+def _heading(token: Token) -> str:
+    level = min(int(token.tag[1]) + HEADING_SHIFT, 6)
+    return f"<h{level}>" if token.nesting > 0 else f"</h{level}>\n"
+
+
+def _fence(token: Token) -> str:
+    return code_html(token.content, fence_language(unescapeAll(token.info)))
+
+
+def _ordered_list(token: Token) -> str:
+    start = int(token.attrs.get("start", 1))
+    return "<ol>\n" if start == 1 else f'<ol start="{start}">\n'
+
+
+def _cell(token: Token) -> str:
+    style = str(token.attrs.get("style", ""))
+    side = style.removeprefix("text-align:")
+    return f'<{token.tag} class="{side}">' if side in {"center", "right"} else f"<{token.tag}>"
+
+
+def _fixed(text: str) -> Callable[[Token], str]:
+    return lambda _token: text
+
+
+_BLOCKS: Final[Mapping[str, Callable[[Token], str]]] = MappingProxyType(
+    {
+        "blockquote_close": _fixed("</blockquote>\n"),
+        "blockquote_open": _fixed("<blockquote>\n"),
+        "bullet_list_close": _fixed("</ul>\n"),
+        "bullet_list_open": _fixed("<ul>\n"),
+        "code_block": lambda token: code_html(token.content),
+        "fence": _fence,
+        "heading_close": _heading,
+        "heading_open": _heading,
+        "hr": _fixed("<hr>\n"),
+        "list_item_close": _fixed("</li>\n"),
+        "list_item_open": _fixed("<li>"),
+        "ordered_list_close": _fixed("</ol>\n"),
+        "ordered_list_open": _ordered_list,
+        "paragraph_close": _fixed("</p>\n"),
+        "paragraph_open": _fixed("<p>"),
+        "table_close": _fixed("</table></div>\n"),
+        "table_open": _fixed('<div class="table"><table>\n'),
+        "tbody_close": _fixed("</tbody>\n"),
+        "tbody_open": _fixed("<tbody>\n"),
+        "td_close": _fixed("</td>\n"),
+        "td_open": _cell,
+        "th_close": _fixed("</th>\n"),
+        "th_open": _cell,
+        "thead_close": _fixed("</thead>\n"),
+        "thead_open": _fixed("<thead>\n"),
+        "tr_close": _fixed("</tr>\n"),
+        "tr_open": _fixed("<tr>\n"),
+    }
+)

@@ -16,6 +16,7 @@ import msgspec
 from bench.durable import measure_durable
 from bench.fanout import measure_batches, measure_fanout, measure_idle
 from bench.figures import Figure, render_table
+from bench.join import measure_join
 from bench.markdown import measure_markdown
 from bench.processes import raise_file_limit
 from bench.reducer import measure_deltas
@@ -30,6 +31,7 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "deltas": measure_deltas,
         "durable": measure_durable,
         "replay": measure_replay,
+        "join": measure_join,
         "fanout": measure_fanout,
         "batches": measure_batches,
         "idle": measure_idle,

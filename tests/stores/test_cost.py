@@ -53,6 +53,10 @@ MAY_SCAN = {
     "list_due": {"s"},
     "list_unfinished_turns": {"t"},
     "count_loose": {"(subquery-1)"},
+    # Conversations that are being made right now.
+    "list_hidden": {"h"},
+    # The gateway bounds them and asks once.
+    "list_tokens": {"tokens"},
 }
 
 

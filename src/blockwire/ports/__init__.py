@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from blockwire.ports.attachments import AttachmentRow
+from blockwire.ports.access import LoginRow, ShareRow, TokenRow
+from blockwire.ports.attachments import AttachmentQuota, AttachmentRow, AttachmentUsage
 from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
 from blockwire.ports.clock import Clock
 from blockwire.ports.engine import REQUEST_PROTOCOL, Engine, EngineRequest
 from blockwire.ports.faults import FaultPoint, Faults
 from blockwire.ports.ids import IdFactory
+from blockwire.ports.retention import BackupProgress, RetentionLimits
 from blockwire.ports.store import (
     Append,
     Appended,
@@ -26,7 +28,10 @@ __all__ = [
     "REQUEST_PROTOCOL",
     "Append",
     "Appended",
+    "AttachmentQuota",
     "AttachmentRow",
+    "AttachmentUsage",
+    "BackupProgress",
     "Bus",
     "BusNotice",
     "CheckProblem",
@@ -42,8 +47,12 @@ __all__ = [
     "Faults",
     "FramePage",
     "IdFactory",
+    "LoginRow",
     "MessageRow",
     "Page",
+    "RetentionLimits",
+    "ShareRow",
     "Store",
+    "TokenRow",
     "TurnRow",
 ]

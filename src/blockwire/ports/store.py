@@ -10,7 +10,8 @@ by the store inside the transaction, and a turn is owned by ``epoch``, which a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from blockwire.content import Message, View
 from blockwire.jsontext import Json
 from blockwire.ports.access import AccessStore
 from blockwire.ports.attachments import AttachmentStore
+from blockwire.ports.forks import ForkStore
 from blockwire.ports.retention import RetentionStore
 from blockwire.ports.search import SearchStore
 
@@ -78,7 +80,9 @@ class ConversationRow(Struct, frozen=True, kw_only=True):
     """A conversation. Times are Unix milliseconds; ``head_seq`` is 0 while the log is empty.
 
     The store keeps ``head_seq``, ``public_head_seq`` (the last event that public views get) and,
-    at each append, ``updated_at``, which never goes back.
+    at each append, ``updated_at``, which never goes back. ``title`` is what a person gave it,
+    ``auto_title`` what its first question begins with; ``totals`` are whole numbers by name, the
+    sum of :attr:`Append.totals`.
     """
 
     id: str
@@ -91,6 +95,8 @@ class ConversationRow(Struct, frozen=True, kw_only=True):
     tenant: str | None = None
     system: str | None = None
     metadata: dict[str, Json] | None = None
+    auto_title: str | None = None
+    totals: dict[str, int] = {}
 
 
 class TurnRow(Struct, frozen=True, kw_only=True):
@@ -119,6 +125,8 @@ class TurnRow(Struct, frozen=True, kw_only=True):
         error: ``{code, message, retryable}`` of the closing error block.
         request: What a suspended turn waits for.
         options: Engine options of the submit.
+        retry_of: The turn whose question it asks again.
+        cost: By currency, in billionths.
     """
 
     id: str
@@ -143,6 +151,8 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     producer_seq: int = 0
     request: dict[str, Json] | None = None
     options: dict[str, Json] | None = None
+    retry_of: str | None = None
+    cost: dict[str, Json] | None = None
 
 
 class MessageRow(Struct, frozen=True):
@@ -174,6 +184,11 @@ class Append(Struct, frozen=True, kw_only=True):
             created it (None: a turn's, placed at the turn's ``first_seq``).
         expected_epoch: Refuse unless the stored turn that ``turn`` replaces has this epoch
             (fencing).
+        auto_title: Becomes that of the conversation unless it has one.
+        totals: Added to those of the conversation, name by name.
+        attachments: Ids that the drafts name, each with whether one that the public gets names it.
+            The conversation comes to hold those that are there and of its own tenant; others are
+            left alone.
     """
 
     conversation_id: str
@@ -183,6 +198,9 @@ class Append(Struct, frozen=True, kw_only=True):
     new_turn: bool = False
     finished: Sequence[tuple[Message, int | None]] = ()
     expected_epoch: int | None = None
+    auto_title: str | None = None
+    totals: Mapping[str, int] = MappingProxyType({})
+    attachments: Sequence[tuple[str, bool]] = ()
 
 
 class Appended(Struct, frozen=True):
@@ -224,7 +242,7 @@ class CheckProblem(Struct, frozen=True):
     detail: str
 
 
-class Store(AccessStore, AttachmentStore, RetentionStore, SearchStore, Protocol):
+class Store(AccessStore, AttachmentStore, ForkStore, RetentionStore, SearchStore, Protocol):
     """Durable state. Every method is atomic; none may block the event loop.
 
     All raise StoreError: ``store_unavailable``, ``store_full``, ``store_readonly``,

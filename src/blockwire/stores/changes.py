@@ -6,7 +6,7 @@ they return.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from blockwire.errors import StoreError
 from blockwire.ports import Append, Entry, MessageRow, TurnRow
 
 __all__ = [
+    "added_totals",
     "check_new_messages",
     "check_turn",
     "conversation_not_found",
@@ -118,3 +119,8 @@ def check_new_messages(rows: Sequence[MessageRow], exists: Callable[[str], bool]
     ids = [str(row.message["id"]) for row in rows]
     if len(set(ids)) < len(ids) or any(map(exists, ids)):
         raise StoreError("message_exists", "a message with this id exists in the conversation")
+
+
+def added_totals(totals: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    """Return ``totals`` with ``more`` added, name by name."""
+    return {**totals, **{name: totals.get(name, 0) + count for name, count in more.items()}}

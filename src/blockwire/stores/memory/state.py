@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blockwire.jsontext import Json
-from blockwire.ports import ConversationRow, Entry, MessageRow, TurnRow
+from blockwire.ports import ConversationRow, Entry, MessageRow, ShareRow, TurnRow
 
 __all__ = ["MemoryConversation"]
 
@@ -18,6 +18,7 @@ class MemoryConversation:
         self.turns: dict[str, TurnRow] = {}
         # With the length of their JSON in bytes.
         self.messages: dict[Json, tuple[MessageRow, int]] = {}
+        self.shares: dict[str, ShareRow] = {}
 
     def turn_with_key(self, key: str | None) -> TurnRow | None:
         """Return the turn that was submitted with this idempotency key, or None."""

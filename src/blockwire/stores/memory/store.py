@@ -27,6 +27,7 @@ from blockwire.ports import (
     TurnRow,
 )
 from blockwire.stores.changes import (
+    added_totals,
     check_new_messages,
     check_turn,
     conversation_not_found,
@@ -36,13 +37,16 @@ from blockwire.stores.changes import (
 )
 from blockwire.stores.cursors import decode_list_cursor, decode_turn_cursor, encode_cursor
 from blockwire.stores.entries import stamp_all
+from blockwire.stores.memory.access import MemoryAccess
+from blockwire.stores.memory.attachments import MemoryAttachments
+from blockwire.stores.memory.forks import MemoryForks
 from blockwire.stores.memory.state import MemoryConversation
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore:
+class MemoryStore(MemoryAttachments, MemoryAccess, MemoryForks):
     """Implements :class:`~blockwire.ports.Store` in memory.
 
     Args:
@@ -50,13 +54,14 @@ class MemoryStore:
     """
 
     def __init__(self, *, faults: Faults | None = None) -> None:
+        super().__init__()
         self._faults = faults
-        self._conversations: dict[str, MemoryConversation] = {}
-        self._is_open = False
 
     async def open(self) -> None:
         """Be ready; what was stored before is still there."""
         self._is_open = True
+        for conversation_id in self._hidden.copy():
+            await self.delete_conversation(conversation_id)
 
     async def aclose(self) -> None:
         """Refuse everything until it is opened again."""
@@ -65,14 +70,6 @@ class MemoryStore:
     async def ping(self) -> None:
         """Return when the store is open."""
         self._check_open()
-
-    def _check_open(self) -> None:
-        if not self._is_open:
-            raise StoreError("store_closed", "the store is not open")
-
-    def _find(self, conversation_id: str) -> MemoryConversation | None:
-        self._check_open()
-        return self._conversations.get(conversation_id)
 
     # conversations ------------------------------------------------------------------------
     async def create_conversation(self, row: ConversationRow) -> None:
@@ -85,7 +82,8 @@ class MemoryStore:
     async def load_conversation(self, conversation_id: str) -> ConversationRow | None:
         """Return the row, or None."""
         conversation = self._find(conversation_id)
-        return None if conversation is None else conversation.row
+        is_seen = conversation is not None and conversation_id not in self._hidden
+        return conversation.row if conversation is not None and is_seen else None
 
     async def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
         """Replace what a caller may change; return the row as stored, or None."""
@@ -112,7 +110,8 @@ class MemoryStore:
             (
                 conversation.row
                 for conversation in self._conversations.values()
-                if tenant is None or conversation.row.tenant == tenant
+                if (tenant is None or conversation.row.tenant == tenant)
+                and conversation.row.id not in self._hidden
             ),
             key=lambda row: (row.created_at, row.id),
             reverse=True,
@@ -125,6 +124,8 @@ class MemoryStore:
     async def delete_conversation(self, conversation_id: str) -> bool:
         """Forget the conversation; return whether it existed."""
         self._check_open()
+        self._hidden.discard(conversation_id)
+        self._release_attachments(conversation_id)
         return self._conversations.pop(conversation_id, None) is not None
 
     # log ----------------------------------------------------------------------------------
@@ -158,8 +159,9 @@ class MemoryStore:
         check_new_messages(messages, conversation.messages.__contains__)
         sized = {row.message["id"]: (row, len(encode_json(row.message))) for row in messages}
         self._reach("commit.before")
-        _keep(conversation, change.ts, entries, turn)
+        _keep(conversation, change, entries, turn)
         conversation.messages.update(sized)
+        self._hold_attachments(change)
         self._reach("commit.after")
         return Appended(entries, turn)
 
@@ -276,7 +278,10 @@ class MemoryStore:
 
 
 def _keep(
-    conversation: MemoryConversation, ts: int, entries: Sequence[Entry], turn: TurnRow | None
+    conversation: MemoryConversation,
+    change: Append,
+    entries: Sequence[Entry],
+    turn: TurnRow | None,
 ) -> None:
     row = conversation.row
     conversation.log += entries
@@ -284,7 +289,9 @@ def _keep(
         row,
         head_seq=row.head_seq + len(entries),
         public_head_seq=last_public_seq(entries, row.public_head_seq),
-        updated_at=max(row.updated_at, ts),
+        updated_at=max(row.updated_at, change.ts),
+        auto_title=row.auto_title if row.auto_title is not None else change.auto_title,
+        totals=added_totals(row.totals, change.totals),
     )
     if turn is not None:
         conversation.turns[turn.id] = turn

@@ -30,6 +30,8 @@ from blockwire.stores.changes import (
 )
 from blockwire.stores.entries import stamp_all
 from blockwire.stores.sqlite.bulk import advance_turns, insert_log
+from blockwire.stores.sqlite.filing import Filing
+from blockwire.stores.sqlite.forks import note_conversation
 from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, join_rows
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import (
@@ -84,6 +86,7 @@ class Ledger:
 
     Attributes:
         due: Conversations whose rows should be joined, in the order in which they became due.
+        filing: Attachments.
         has_deleted: Whether a conversation was deleted and may still be in the WAL.
     """
 
@@ -95,8 +98,14 @@ class Ledger:
         self._touched: dict[str, _Head] = {}
         self._advanced: dict[tuple[int, str], tuple[int, int]] = {}
         self.has_deleted = False
+        self.filing = Filing(connection)
         rows = connection.execute(SQL["list_due"], {"limit": _DUE_LOADED_MAX})
         self.due: dict[str, None] = dict.fromkeys(conversation_id for (conversation_id,) in rows)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The writer's, for parts of the store that the log does not depend on."""
+        return self._connection
 
     def forget(self) -> None:
         """Drop everything that is not in the file: the transaction was rolled back."""
@@ -144,6 +153,7 @@ class Ledger:
         head = self._heads.get(change.conversation_id) or self._load_head(change.conversation_id)
         if change.turn is None and not change.finished:
             entries = self._stamp(head, change)
+            self.filing.hold(head.conversation_no, change.attachments)
             self._grow(head, change, entries)
             return Appended(entries, None)
         stored = self._checked_turn(head, change)
@@ -162,6 +172,9 @@ class Ledger:
             self._save_turn(head, turn, stored)
         if message_rows:
             self._connection.executemany(SQL["insert_message"], message_rows)
+        self.filing.hold(head.conversation_no, change.attachments)
+        if change.auto_title is not None or change.totals:
+            note_conversation(self._connection, head.conversation_no, change)
         self._grow(head, change, entries)
         return Appended(entries, turn)
 
@@ -269,13 +282,28 @@ class Ledger:
         self._turns[turn.conversation_id, turn.id] = turn
 
     # conversations ------------------------------------------------------------------------
-    def create_conversation(self, row: ConversationRow) -> None:
+    def create_conversation(self, row: ConversationRow, *, hide: bool = False) -> None:
         """Insert ``row``, with an empty log."""
         parameters = conversation_parameters(row)
         keys = {"id": row.id}
         if self._connection.execute(SQL["has_conversation"], keys).fetchone() is not None:
             raise StoreError("conversation_exists", "a conversation with this id exists")
         self._connection.execute(SQL["insert_conversation"], parameters)
+        if hide:
+            self._connection.execute(SQL["hide_conversation"], keys)
+
+    def reveal_conversation(self, conversation_id: str) -> ConversationRow | None:
+        """Let everybody see a hidden conversation; return its row, or None."""
+        self.flush()
+        keys = {"id": conversation_id}
+        self._connection.execute(SQL["reveal_conversation"], keys)
+        stored = self._connection.execute(SQL["load_conversation"], keys).fetchone()
+        return None if stored is None else conversation_from_row(stored)
+
+    def delete_hidden(self) -> None:
+        """Delete the conversations that an earlier process had not finished."""
+        for (conversation_id,) in self._connection.execute(SQL["list_hidden"]).fetchall():
+            self.delete_conversation(conversation_id)
 
     def update_conversation(self, row: ConversationRow) -> ConversationRow | None:
         """Replace what a caller may change; return the row as stored, or None."""
@@ -293,8 +321,10 @@ class Ledger:
         self._heads.pop(conversation_id, None)
         for key in [key for key in self._turns if key[0] == conversation_id]:
             del self._turns[key]
+        held = self.filing.list_held(conversation_id)
         keys = {"id": conversation_id}
         existed = self._connection.execute(SQL["delete_conversation"], keys).rowcount > 0
+        self.filing.release(held)
         self.has_deleted = self.has_deleted or existed
         return existed
 

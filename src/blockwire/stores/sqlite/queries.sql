@@ -1,19 +1,22 @@
 -- Every statement of the SQLite store. A name between dashes starts one; queries.py reads them.
 
 -- insert_conversation --
-INSERT INTO conversations (id, created_at, updated_at, title, tags, tenant, system, metadata)
-VALUES (:id, :created_at, :updated_at, :title, :tags, :tenant, :system, :metadata);
+INSERT INTO conversations (id, created_at, updated_at, title, tags, tenant, system, metadata,
+                           auto_title, totals)
+VALUES (:id, :created_at, :updated_at, :title, :tags, :tenant, :system, :metadata, :auto_title,
+        :totals);
 
 -- has_conversation --
 SELECT 1 FROM conversations WHERE id = :id;
 
 -- load_conversation --
 SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
-       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata,
+       c.auto_title, c.totals
 FROM conversations c
 LEFT JOIN log l ON l.conversation_no = c.no
      AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
-WHERE c.id = :id;
+WHERE c.id = :id AND c.no NOT IN (SELECT conversation_no FROM hidden_conversations);
 
 -- update_conversation --
 UPDATE conversations
@@ -27,21 +30,25 @@ UPDATE conversations SET updated_at = max(updated_at, :updated_at) WHERE no = :c
 
 -- list_conversations --
 SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
-       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata,
+       c.auto_title, c.totals
 FROM conversations c
 LEFT JOIN log l ON l.conversation_no = c.no
      AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 WHERE (c.created_at, c.id) < (:created_at, :id)
+      AND c.no NOT IN (SELECT conversation_no FROM hidden_conversations)
 ORDER BY c.created_at DESC, c.id DESC
 LIMIT :limit;
 
 -- list_conversations_of_tenant --
 SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
-       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata,
+       c.auto_title, c.totals
 FROM conversations c
 LEFT JOIN log l ON l.conversation_no = c.no
      AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 WHERE c.tenant = :tenant AND (c.created_at, c.id) < (:created_at, :id)
+      AND c.no NOT IN (SELECT conversation_no FROM hidden_conversations)
 ORDER BY c.created_at DESC, c.id DESC
 LIMIT :limit;
 
@@ -107,10 +114,12 @@ WHERE conversation_no = :conversation_no AND last_seq = :last_seq;
 -- insert_turn --
 INSERT INTO turns (conversation_no, id, status, engine, created_at, request_message_id, started_at,
                    completed_at, model, provider, usage, error, finish_reason, reason, first_seq,
-                   last_seq, idempotency_key, body_hash, epoch, producer_seq, request, options)
+                   last_seq, idempotency_key, body_hash, epoch, producer_seq, request, options,
+                   retry_of, cost)
 VALUES (:conversation_no, :id, :status, :engine, :created_at, :request_message_id, :started_at,
         :completed_at, :model, :provider, :usage, :error, :finish_reason, :reason, :first_seq,
-        :last_seq, :idempotency_key, :body_hash, :epoch, :producer_seq, :request, :options);
+        :last_seq, :idempotency_key, :body_hash, :epoch, :producer_seq, :request, :options,
+        :retry_of, :cost);
 
 -- replace_turn --
 UPDATE turns
@@ -119,7 +128,8 @@ SET status = :status, engine = :engine, created_at = :created_at,
     completed_at = :completed_at, model = :model, provider = :provider, usage = :usage,
     error = :error, finish_reason = :finish_reason, reason = :reason, first_seq = :first_seq,
     last_seq = :last_seq, idempotency_key = :idempotency_key, body_hash = :body_hash,
-    epoch = :epoch, producer_seq = :producer_seq, request = :request, options = :options
+    epoch = :epoch, producer_seq = :producer_seq, request = :request, options = :options,
+    retry_of = :retry_of, cost = :cost
 WHERE conversation_no = :conversation_no AND id = :id;
 
 -- advance_turn --
@@ -130,7 +140,7 @@ UPDATE turns SET last_seq = ?, producer_seq = ? WHERE conversation_no = ? AND id
 SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
        t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
        t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
-       t.request, t.options
+       t.request, t.options, t.retry_of, t.cost
 FROM conversations c JOIN turns t ON t.conversation_no = c.no
 WHERE c.id = :conversation_id AND t.id = :id;
 
@@ -138,7 +148,7 @@ WHERE c.id = :conversation_id AND t.id = :id;
 SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
        t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
        t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
-       t.request, t.options
+       t.request, t.options, t.retry_of, t.cost
 FROM conversations c JOIN turns t ON t.conversation_no = c.no
 WHERE c.id = :conversation_id AND t.idempotency_key = :key;
 
@@ -149,7 +159,7 @@ SELECT id FROM turns WHERE conversation_no = :conversation_no AND idempotency_ke
 SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
        t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
        t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
-       t.request, t.options, t.no
+       t.request, t.options, t.retry_of, t.cost, t.no
 FROM conversations c JOIN turns t ON t.conversation_no = c.no
 WHERE c.id = :conversation_id AND t.no < :before
 ORDER BY t.no DESC
@@ -159,7 +169,7 @@ LIMIT :limit;
 SELECT t.id, c.id AS conversation_id, t.status, t.engine, t.created_at, t.request_message_id,
        t.started_at, t.completed_at, t.model, t.provider, t.usage, t.error, t.finish_reason,
        t.reason, t.first_seq, t.last_seq, t.idempotency_key, t.body_hash, t.epoch, t.producer_seq,
-       t.request, t.options
+       t.request, t.options, t.retry_of, t.cost
 FROM turns t JOIN conversations c ON c.no = t.conversation_no
 WHERE t.status IN ('running', 'suspended')
 ORDER BY t.no;

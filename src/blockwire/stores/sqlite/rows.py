@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import decode_json, encode_json
@@ -14,6 +14,7 @@ from blockwire.stores.sqlite.errors import damaged
 __all__ = [
     "conversation_from_row",
     "conversation_parameters",
+    "decode_totals",
     "message_from_row",
     "turn_from_row",
     "turn_parameters",
@@ -30,9 +31,11 @@ _CONVERSATION_COLUMNS: Final = (
     "tenant",
     "system",
     "metadata",
+    "auto_title",
+    "totals",
 )
 _TURN_COLUMNS: Final = TurnRow.__struct_fields__
-_TURN_JSON: Final = ("usage", "error", "request", "options")
+_TURN_JSON: Final = ("usage", "error", "request", "options", "cost")
 _TURN_JSON_INDEXES: Final = tuple(_TURN_COLUMNS.index(name) for name in _TURN_JSON)
 
 
@@ -47,6 +50,8 @@ def conversation_parameters(row: ConversationRow) -> dict[str, Any]:
         "tenant": row.tenant,
         "system": row.system,
         "metadata": None if row.metadata is None else encode_json(row.metadata).decode(),
+        "auto_title": row.auto_title,
+        "totals": encode_json({**row.totals}).decode(),
     }
 
 
@@ -55,7 +60,13 @@ def conversation_from_row(row: Sequence[Any]) -> ConversationRow:
     members = dict(zip(_CONVERSATION_COLUMNS, row, strict=True))
     members["tags"] = tuple(_decode(members["tags"]))
     members["metadata"] = _decode(members["metadata"])
+    members["totals"] = _decode(members["totals"])
     return ConversationRow(**members)
+
+
+def decode_totals(text: str) -> dict[str, int]:
+    """Return the totals of a conversation that a column spells."""
+    return cast("dict[str, int]", _decode(text))
 
 
 def turn_parameters(turn: TurnRow, conversation_no: int) -> dict[str, Any]:

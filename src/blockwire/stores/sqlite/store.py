@@ -25,9 +25,12 @@ from blockwire.ports import (
     TurnRow,
 )
 from blockwire.stores.sqlite import reader
+from blockwire.stores.sqlite.access import SqliteAccess
+from blockwire.stores.sqlite.attachments import SqliteAttachments
 from blockwire.stores.sqlite.check import check_connection
 from blockwire.stores.sqlite.checkpoint import Checkpointer
 from blockwire.stores.sqlite.errors import map_errors
+from blockwire.stores.sqlite.forks import ForkPart
 from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.stores.sqlite.lock import StoreLock
 from blockwire.stores.sqlite.schema import (
@@ -43,7 +46,7 @@ from blockwire.stores.sqlite.writer import Writer
 __all__ = ["SqliteStore", "backup_store"]
 
 
-class SqliteStore:
+class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments):
     """Implements :class:`~blockwire.ports.Store` in one SQLite file.
 
     Args:
@@ -98,6 +101,7 @@ class SqliteStore:
             self._writer = None
             raise
         self._readers = reader.ReaderPool(self.path)
+        await writer.perform(Ledger.delete_hidden)
 
     def _connect(self) -> sqlite3.Connection:
         """Runs in the writer's thread, which closes what this returns."""
@@ -143,16 +147,6 @@ class SqliteStore:
         if writer is not None:
             await writer.stop()
 
-    def _open_writer(self) -> Writer:
-        if self._writer is None:
-            raise StoreError("store_closed", "the store is not open")
-        return self._writer
-
-    def _open_readers(self) -> reader.ReaderPool:
-        if self._readers is None:
-            raise StoreError("store_closed", "the store is not open")
-        return self._readers
-
     async def ping(self) -> None:
         """Commit a small change of no meaning."""
         await self._open_writer().perform(Ledger.ping)
@@ -182,9 +176,11 @@ class SqliteStore:
 
     async def delete_conversation(self, conversation_id: str) -> bool:
         """Remove every trace from the file, its free pages and the WAL."""
-        return await self._open_writer().perform(
+        existed = await self._open_writer().perform(
             lambda ledger: ledger.delete_conversation(conversation_id)
         )
+        await self._purge()
+        return existed
 
     # log ----------------------------------------------------------------------------------
     async def append(self, change: Append) -> Appended:

@@ -120,9 +120,9 @@ class Writer:
         """Queue ``change``; the future has a result when it is committed."""
         return self._submit(change, size_bytes)
 
-    def perform(self, work: Callable[[Ledger], _T]) -> asyncio.Future[_T]:
+    def perform(self, work: Callable[[Ledger], _T], *, size_bytes: int = 0) -> asyncio.Future[_T]:
         """Queue a call of ``work`` inside a transaction; its result comes with the commit."""
-        return self._submit(work, 0)
+        return self._submit(work, size_bytes)
 
     def _submit(
         self, work: Append | Callable[[Ledger], Any], size_bytes: int
@@ -263,7 +263,7 @@ class _Committer:
     @property
     def patience_s(self) -> float | None:
         """How long to wait for requests before there is something else to do."""
-        if self._ledger.due:
+        if self._ledger.due or self._ledger.filing.abandoned:
             return 0
         return _TRUNCATE_PAUSE_S if self._ledger.has_deleted else None
 
@@ -318,10 +318,15 @@ class _Committer:
                 _log.error("a transaction could not be rolled back: %s", type(error).__name__)
 
     def tidy_up(self) -> None:
-        """Do a little of what nobody waits for: join rows, empty the WAL of what was deleted."""
+        """Do a little of what nobody waits for.
+
+        Join rows, remove content that nobody has, empty the WAL of what was deleted.
+        """
         due = self._ledger.due
         if due:
             self._join(next(iter(due)))
+        elif self._ledger.filing.abandoned:
+            self._purge()
         elif self._ledger.has_deleted:
             self._truncate_wal()
 
@@ -337,6 +342,17 @@ class _Committer:
             is_all = True
         if is_all:
             self._ledger.due.pop(conversation_id, None)
+
+    def _purge(self) -> None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._ledger.filing.purge()
+            self._reach("commit.before")
+            self._connection.execute("COMMIT")
+        except Exception as error:  # noqa: BLE001 - the next start finds what is left
+            _log.warning("abandoned content stays for now: %s", type(error).__name__)
+            self._roll_back()
+            self._ledger.filing.abandoned.clear()
 
     def _truncate_wal(self) -> None:
         """Move everything into the database file and cut the WAL, which holds deleted text."""

@@ -6,7 +6,9 @@ gives an open, empty :class:`~blockwire.ports.Store`.
 
 from __future__ import annotations
 
+from blockwire.testing.store_contract.access import AccessContract
 from blockwire.testing.store_contract.conversations import ConversationContract
+from blockwire.testing.store_contract.forks import ForkContract
 from blockwire.testing.store_contract.life import LifeContract
 from blockwire.testing.store_contract.messages import MessageContract
 from blockwire.testing.store_contract.numbers import NumberContract
@@ -37,11 +39,13 @@ __all__ = [
 
 class StoreContract(
     ConversationContract,
+    ForkContract,
     NumberContract,
     PageContract,
     RefusalContract,
     TurnContract,
     MessageContract,
     LifeContract,
+    AccessContract,
 ):
     """All tests; each gets the fixture ``store``."""

@@ -1,0 +1,145 @@
+-- Statements of attachments.py and what the ledger does with attachments.
+
+-- find_attachment --
+SELECT 1 FROM attachments WHERE id = :id;
+
+-- tenant_of_conversation --
+SELECT no, tenant FROM conversations WHERE id = :id;
+
+-- insert_blob --
+INSERT INTO blobs (sha256, size_bytes) VALUES (NULL, 0);
+
+-- insert_chunk --
+INSERT INTO blob_chunks (blob_no, chunk_no, data) VALUES (:blob_no, :chunk_no, :data);
+
+-- resize_blob --
+UPDATE blobs SET size_bytes = size_bytes + :more_bytes WHERE no = :blob_no;
+
+-- find_blob --
+SELECT no FROM blobs WHERE sha256 = :digest;
+
+-- seal_blob --
+UPDATE blobs SET sha256 = :digest WHERE no = :blob_no;
+
+-- insert_attachment --
+INSERT INTO attachments (id, blob_no, conversation_no, tenant, name, media_type, size_bytes,
+                         created_at, is_named)
+VALUES (:id, :blob_no, :conversation_no, :tenant, :name, :media_type, :size_bytes, :created_at, 0);
+
+-- measure_attachments --
+SELECT coalesce((SELECT size_bytes FROM attachment_usage
+                 WHERE scope = coalesce('of ' || :tenant, 'none')), 0),
+       coalesce((SELECT size_bytes FROM attachment_usage WHERE scope = 'total'), 0);
+
+-- load_attachment_owner --
+SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
+FROM attachments a JOIN blobs b ON b.no = a.blob_no
+WHERE a.id = :id;
+
+-- load_attachment_public --
+SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
+FROM attachments a JOIN blobs b ON b.no = a.blob_no
+WHERE a.id = :id
+  AND EXISTS (SELECT 1 FROM attachment_holds h WHERE h.attachment_no = a.no AND h.is_public = 1);
+
+-- load_attachment_held --
+-- As the holder's view sees it; public_only leaves out what is named privately, or not at all.
+SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
+FROM attachments a JOIN blobs b ON b.no = a.blob_no JOIN conversations c ON c.id = :conversation_id
+WHERE a.id = :id
+  AND (EXISTS (SELECT 1 FROM attachment_holds h
+               WHERE h.attachment_no = a.no AND h.conversation_no = c.no
+                 AND h.is_public >= :public_only)
+       OR (a.conversation_no = c.no AND :public_only = 0));
+
+-- list_holders --
+-- Perhaps one twice.
+SELECT c.id
+FROM attachments a JOIN attachment_holds h ON h.attachment_no = a.no
+     JOIN conversations c ON c.no = h.conversation_no
+WHERE a.id = :id
+UNION ALL
+SELECT c.id FROM attachments a JOIN conversations c ON c.no = a.conversation_no
+WHERE a.id = :id;
+
+-- list_attachments --
+-- Perhaps one twice.
+SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
+FROM conversations c JOIN attachment_holds h ON h.conversation_no = c.no
+     JOIN attachments a ON a.no = h.attachment_no JOIN blobs b ON b.no = a.blob_no
+WHERE c.id = :conversation_id
+UNION ALL
+SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
+FROM conversations c JOIN attachments a ON a.conversation_no = c.no
+     JOIN blobs b ON b.no = a.blob_no
+WHERE c.id = :conversation_id;
+
+-- find_content --
+SELECT blob_no, size_bytes FROM attachments WHERE id = :id;
+
+-- read_chunk --
+SELECT data FROM blob_chunks WHERE blob_no = :blob_no AND chunk_no = :chunk_no;
+
+-- hold_attachment --
+INSERT INTO attachment_holds (attachment_no, conversation_no, is_public)
+SELECT a.no, c.no, :is_public
+FROM attachments a JOIN conversations c ON c.no = :conversation_no
+WHERE a.id = :id AND a.tenant IS c.tenant
+ON CONFLICT (attachment_no, conversation_no)
+DO UPDATE SET is_public = excluded.is_public WHERE excluded.is_public > is_public;
+
+-- name_attachment --
+UPDATE attachments SET is_named = 1
+WHERE id = :id AND is_named = 0
+  AND EXISTS (SELECT 1 FROM attachment_holds h WHERE h.attachment_no = attachments.no);
+
+-- list_held --
+-- What a conversation is about to let go of; perhaps one twice.
+SELECT h.attachment_no FROM attachment_holds h JOIN conversations c ON c.no = h.conversation_no
+WHERE c.id = :conversation_id
+UNION ALL
+SELECT a.no FROM attachments a JOIN conversations c ON c.no = a.conversation_no
+WHERE c.id = :conversation_id;
+
+-- find_hold --
+SELECT 1 FROM attachment_holds WHERE attachment_no = :no LIMIT 1;
+
+-- unname_attachment --
+UPDATE attachments SET is_named = 0 WHERE no = :no AND conversation_no IS NOT NULL;
+
+-- load_attachment_blob --
+SELECT blob_no FROM attachments WHERE no = :no;
+
+-- find_unnamed --
+SELECT 1 FROM attachments WHERE no = :no AND is_named = 0;
+
+-- delete_attachment --
+DELETE FROM attachments WHERE no = :no;
+
+-- abandon_blob --
+-- Its chunks go later, a few at a time.
+UPDATE blobs SET sha256 = NULL
+WHERE no = :blob_no AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_no = blobs.no);
+
+-- list_unnamed --
+SELECT no FROM attachments
+WHERE is_named = 0 AND created_at < :created_before
+ORDER BY created_at, id
+LIMIT :limit;
+
+-- list_abandoned --
+-- After a start, when nothing is being uploaded.
+SELECT no FROM blobs WHERE sha256 IS NULL;
+
+-- find_abandoned --
+SELECT 1 FROM blobs WHERE no = :blob_no AND sha256 IS NULL;
+
+-- list_chunks --
+SELECT chunk_no, length(data) FROM blob_chunks WHERE blob_no = :blob_no
+ORDER BY chunk_no DESC LIMIT :limit;
+
+-- delete_chunk --
+DELETE FROM blob_chunks WHERE blob_no = :blob_no AND chunk_no = :chunk_no;
+
+-- delete_blob --
+DELETE FROM blobs WHERE no = :blob_no;

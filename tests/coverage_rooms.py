@@ -25,7 +25,9 @@ PROJECT: Final = Path(__file__).resolve().parent.parent
 DATA: Final = PROJECT / ".coverage.rooms"
 
 # The rooms below the line (tests/test_layers.py compares this with the contracts).
-ROOMS: Final = ("content", "errors", "jsontext", "ports", "providers", "render", "sse", "text")
+ROOMS: Final = (
+    "archives", "content", "errors", "jsontext", "ports", "providers", "render", "sse", "text",
+)  # fmt: skip
 REST: Final = "everything else"
 
 # Tracing costs three to four times: what only repeats a path for more inputs runs without it.

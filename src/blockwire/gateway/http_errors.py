@@ -64,6 +64,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "tool_status_regression": 409,
         "limit_exceeded": 413,
         "body_too_large": 413,
+        "archive_line_too_long": 413,
         "query_too_large": 414,
         "unsupported_media_type": 415,
         "unsupported_encoding": 415,

@@ -32,15 +32,23 @@ from blockwire.gateway.call import (
     Surface,
     read_query,
 )
-from blockwire.gateway.http_errors import error_body, internal_error, retry_after_s, status_of
+from blockwire.gateway.http_errors import (
+    error_body,
+    gateway_stopping,
+    internal_error,
+    retry_after_s,
+    status_of,
+)
 from blockwire.gateway.hub import Hub
 from blockwire.gateway.limits import HttpSettings, Limits
+from blockwire.gateway.observer import RequestRecord
 from blockwire.gateway.openapi import openapi_document, published_schemas
 from blockwire.gateway.operation import Operation
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.gateway.traces import untraced
+from blockwire.gateway.tracing import read_traceparent
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Clock
 
@@ -84,6 +92,7 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
             **_own_documents(),
             **{f"schema:{name}": encode_json(schema) for name, schema in schemas.items()},
         },
+        draining=anyio.Event(),
         stopping=anyio.Event(),
         bodies=set(),
     )
@@ -120,8 +129,17 @@ class GatewayApp:
         """Begin to listen to the bus. Needs a running loop; the lifespan does it, too."""
         self.surface.hub.start()
 
+    async def drain(self) -> None:
+        """Refuse new requests, and end the turns that run; their readers still hear of it.
+
+        Takes at most ``stop_s_max``. Harmless when repeated.
+        """
+        self.surface.draining.set()
+        await self.surface.service.end_turns()
+
     def stop(self) -> None:
         """End every stream with its cursor intact, and every wait. Harmless when repeated."""
+        self.surface.draining.set()
         self.surface.stopping.set()
         for call in list(self.surface.bodies):
             call.give_up_body()
@@ -133,12 +151,21 @@ class GatewayApp:
             await self._live(receive, send)
             return
         assert scope["type"] == "http", "the server offers nothing else"
+        observer = self.surface.service.observer
+        headers = Headers(scope=scope)
+        record = observer.start_request(
+            scope["method"], read_traceparent(headers.getlist("traceparent"))
+        )
         try:
-            answer = await self._answer(scope, receive, send)
+            answer = await self._answer(scope, headers, receive, send, record)
+            if answer is not None:
+                record.sent_bytes = 0 if scope["method"] == "HEAD" else len(answer.body)
+                await _send_answer(scope, send, answer)
+                record.status = answer.status
         except PeerGoneError:
             return
-        if answer is not None:
-            await _send_answer(scope, send, answer)
+        finally:
+            observer.end_request(record)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -148,10 +175,17 @@ class GatewayApp:
         self.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _answer(self, scope: AsgiScope, receive: Receive, send: Send) -> Answer | None:
+    async def _answer(
+        self,
+        scope: AsgiScope,
+        headers: Headers,
+        receive: Receive,
+        send: Send,
+        record: RequestRecord,
+    ) -> Answer | None:
         call: Call | None = None
         try:
-            operation, call = self._let_in(scope, receive, send)
+            operation, call = self._let_in(scope, headers, receive, send, record)
             answer = await operation.respond(call)
         except BlockwireError as error:
             refused = error
@@ -164,6 +198,7 @@ class GatewayApp:
             if answer is not None and answer.has_etag:
                 return _revalidated(answer, call.headers.getlist("if-none-match"))
             return answer
+        record.code = refused.code
         if status_of(refused) >= 500 and refused.code != "gateway_stopping":
             _log.error("refused: %s", refused.code, exc_info=refused.__cause__)
         if call is not None and call.has_started:
@@ -173,14 +208,20 @@ class GatewayApp:
         # It holds this frame, which holds it: a cycle that would wait for the collector.
         return _refusal(untraced(refused))
 
-    def _let_in(self, scope: AsgiScope, receive: Receive, send: Send) -> tuple[Operation, Call]:
+    def _let_in(
+        self,
+        scope: AsgiScope,
+        headers: Headers,
+        receive: Receive,
+        send: Send,
+        record: RequestRecord,
+    ) -> tuple[Operation, Call]:
         """Return what was called, and the call, once nothing speaks against it.
 
         Raises:
             BlockwireError: What does.
         """
         surface = self.surface
-        headers = Headers(scope=scope)
         surface.auth.check_site(headers.getlist("host"), headers.getlist("origin"))
         version = headers.get(PROTOCOL_HEADER, PROTOCOL)
         if version != PROTOCOL:
@@ -189,9 +230,13 @@ class GatewayApp:
                 f"the client speaks version {version[:32]!a}, this gateway version {PROTOCOL}",
             )
         operation, path = self._find(scope["path"], scope["method"])
+        record.route, record.path = operation.path or record.route, path
+        if surface.draining.is_set() and operation.scope is not None:
+            raise gateway_stopping()
         caller = NOBODY
         if operation.scope is not None:
             caller = surface.auth.identify(headers.getlist("authorization"))
+            record.caller = caller.name
             surface.limits.count_request(caller.name)
             caller.require(operation.scope)
         query = read_query(
@@ -199,7 +244,7 @@ class GatewayApp:
         )
         call = Call(
             surface, caller, scope["method"], headers, path=path, query=query,
-            receive=receive, send=send,
+            receive=receive, send=send, record=record,
         )  # fmt: skip
         return operation, call
 

@@ -23,6 +23,7 @@ from blockwire.gateway.auth import Auth, Caller
 from blockwire.gateway.http_errors import gateway_stopping
 from blockwire.gateway.hub import Hub
 from blockwire.gateway.limits import HttpSettings, Limits
+from blockwire.gateway.observer import RequestRecord
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.jsontext import Json, decode_json
@@ -64,6 +65,8 @@ class Surface(NamedTuple):
     hub: Hub
     limits: Limits
     documents: Mapping[str, bytes]
+    # New requests are refused; those that were let in go on.
+    draining: anyio.Event
     stopping: anyio.Event
     # Those that wait for more of their body.
     bodies: set[Call]
@@ -81,6 +84,7 @@ class Call:
         send: ASGI's; for routes that answer piece by piece.
         receive: ASGI's.
         has_started: A route that answers piece by piece has begun to.
+        record: What is told of it afterwards.
     """
 
     __slots__ = (
@@ -93,6 +97,7 @@ class Call:
         "path",
         "query",
         "receive",
+        "record",
         "send",
         "surface",
     )
@@ -108,7 +113,9 @@ class Call:
         query: Mapping[str, str],
         receive: Receive,
         send: Send,
+        record: RequestRecord,
     ) -> None:
+        self.record = record
         self.surface = surface
         self.caller = caller
         self.method = method
@@ -129,6 +136,7 @@ class Call:
     async def start(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """Begin an answer of status 200 that is then sent piece by piece."""
         self.has_started = True
+        self.record.status = 200
         every = [*base_headers(), *headers]
         await self.send({"type": "http.response.start", "status": 200, "headers": every})
 
@@ -242,6 +250,7 @@ class Call:
             chunk: bytes = message.get("body", b"")
             more = message.get("more_body", False)
             size_bytes += len(chunk)
+            self.record.received_bytes = size_bytes
             if bytes_max and size_bytes > bytes_max:
                 raise _too_large(bytes_max)
             if chunk:

@@ -27,6 +27,7 @@ from blockwire.errors import BusError, RemoteProtocolError, StoreError
 from blockwire.gateway.drafts import Batch, closing_error
 from blockwire.gateway.folding import fold_turn
 from blockwire.gateway.inbox import Inbox
+from blockwire.gateway.observer import Observer
 from blockwire.jsontext import Json
 from blockwire.ports import (
     Append,
@@ -114,9 +115,11 @@ class Conversation:
         bus: Bus,
         clock: Clock,
         faults: Faults | None,
+        observer: Observer,
         is_external: Callable[[str], bool],
         ahead_max: int,
     ) -> None:
+        self._observer = observer
         self.id = conversation_id
         # Taking a free lock need not wait for a turn of the event loop.
         self.lock = anyio.Lock(fast_acquire=True)
@@ -285,8 +288,13 @@ class Conversation:
         if new_turn is not None:
             self.unfinished.add(new_turn.row.id)
         # Whoever is cancelled meanwhile must still learn what became of the batch.
-        with anyio.CancelScope(shield=True):
-            appended = await self._append(change)
+        began_s, size_bytes = self._observer.start_commit(), 0
+        try:
+            with anyio.CancelScope(shield=True):
+                appended = await self._append(change)
+            size_bytes = batch.size_bytes
+        finally:
+            self._observer.end_commit(began_s, len(batch.drafts) if size_bytes else 0, size_bytes)
         self._accept(batch, appended, new_turn)
         self._publish(appended)
         return appended
@@ -296,6 +304,7 @@ class Conversation:
             return await self._store.append(change)
         except StoreError as error:
             if error.code not in _REFUSALS:
+                self._observer.count_store_error(error.code)
                 self.is_loaded = False
             elif change.new_turn and change.turn is not None:
                 self.unfinished.discard(change.turn.id)
@@ -323,7 +332,9 @@ class Conversation:
             live.row = row
             live.heard_s = self._clock.monotonic_s()
         for turn_id in batch.ended:
-            self.turns.pop(turn_id).ended.set()
+            ended = self.turns.pop(turn_id)
+            self._observer.end_turn(ended.row)
+            ended.ended.set()
         self._tell_waiters()
 
     def _publish(self, appended: Appended) -> None:

@@ -16,6 +16,7 @@ import anyio.abc
 from blockwire.content import Redactor
 from blockwire.errors import BlockwireError, StoreError
 from blockwire.gateway.conversation import Conversation, LiveTurn
+from blockwire.gateway.observer import Observer
 from blockwire.gateway.reconcile import reconcile
 from blockwire.gateway.registry import Registry
 from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
@@ -41,6 +42,10 @@ class GatewayCore:
         faults: Fault points of the crash tests.
         profiles: What is known of engines by name, outside ones included.
         redact: Returns a diagnostic of an outside producer without credentials.
+        observer: Told of the work; one of its own without.
+
+    Attributes:
+        observer: See there.
     """
 
     def __init__(  # noqa: PLR0913 - everything is injected
@@ -56,7 +61,9 @@ class GatewayCore:
         faults: Faults | None = None,
         profiles: Mapping[str, EngineProfile] | None = None,
         redact: Callable[[str], str] | None = None,
+        observer: Observer | None = None,
     ) -> None:
+        self.observer = observer if observer is not None else Observer(clock)
         self.store = store
         self.bus = bus
         self.settings = settings
@@ -84,6 +91,7 @@ class GatewayCore:
             bus=self.bus,
             clock=self._clock,
             faults=self._faults,
+            observer=self.observer,
             is_external=self._is_external,
             ahead_max=self.settings.batch_events_max,
         )
@@ -136,17 +144,24 @@ class GatewayCore:
             return
         self._stop.set()
         with anyio.CancelScope(shield=True):
-            with anyio.move_on_after(self.settings.stop_s_max):
-                async with anyio.create_task_group() as endings:
-                    for conversation in self._registry.all():
-                        for live in list(conversation.turns.values()):
-                            if live.row.status == "running":
-                                endings.start_soon(self._interrupt, conversation, live)
+            await self.end_turns()
             if self._supervisor is not None:
                 await asyncio.wait([self._supervisor])
             await self._close_engines()
             await self.bus.aclose()
             await self.store.aclose()
+
+    async def end_turns(self) -> None:
+        """End running turns as interrupted; waits at most ``stop_s_max``. Harmless when repeated.
+
+        Suspended turns stay as they are. Readers that are connected hear of the ends.
+        """
+        with anyio.move_on_after(self.settings.stop_s_max):
+            async with anyio.create_task_group() as endings:
+                for conversation in self._registry.all():
+                    for live in list(conversation.turns.values()):
+                        if live.row.status == "running":
+                            endings.start_soon(self._interrupt, conversation, live)
 
     async def _close_engines(self) -> None:
         for name, engine in self._engines.items():

@@ -128,7 +128,7 @@ class GatewayService(ConversationMethods):
 
     async def _run(self, conversation: Conversation, live: LiveTurn, chosen: ChosenEngine) -> None:
         try:
-            with self._registry.holding(conversation):
+            with self._registry.holding(conversation), self.observer.tracing.turn(live.row):
                 engine = self._engines.get(chosen.name)
                 if engine is None or chosen.profile.is_external:
                     await self._runner.watch_external(conversation, live)

@@ -31,7 +31,7 @@ async def read_health(call: Call) -> Answer:
 
 async def read_readiness(call: Call) -> Answer:
     """Answer 200 when store and bus can be reached, else 503."""
-    if call.surface.hub.is_stopping:
+    if call.surface.draining.is_set():
         raise gateway_stopping()
     await call.service.ping()
     return json_answer({"status": "ready"}, cache_control="no-store")

@@ -21,6 +21,7 @@ from blockwire.jsontext import Json
 from blockwire.ports.access import AccessStore
 from blockwire.ports.attachments import AttachmentStore
 from blockwire.ports.forks import ForkStore
+from blockwire.ports.imports import ImportStore
 from blockwire.ports.retention import RetentionStore
 from blockwire.ports.search import SearchStore
 
@@ -242,7 +243,9 @@ class CheckProblem(Struct, frozen=True):
     detail: str
 
 
-class Store(AccessStore, AttachmentStore, ForkStore, RetentionStore, SearchStore, Protocol):
+class Store(
+    AccessStore, AttachmentStore, ForkStore, ImportStore, RetentionStore, SearchStore, Protocol
+):
     """Durable state. Every method is atomic; none may block the event loop.
 
     All raise StoreError: ``store_unavailable``, ``store_full``, ``store_readonly``,

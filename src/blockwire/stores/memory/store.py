@@ -39,14 +39,14 @@ from blockwire.stores.cursors import decode_list_cursor, decode_turn_cursor, enc
 from blockwire.stores.entries import stamp_all
 from blockwire.stores.memory.access import MemoryAccess
 from blockwire.stores.memory.attachments import MemoryAttachments
-from blockwire.stores.memory.forks import MemoryForks
+from blockwire.stores.memory.imports import MemoryImports
 from blockwire.stores.memory.state import MemoryConversation
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryAttachments, MemoryAccess, MemoryForks):
+class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports):
     """Implements :class:`~blockwire.ports.Store` in memory.
 
     Args:

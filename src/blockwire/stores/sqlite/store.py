@@ -31,6 +31,7 @@ from blockwire.stores.sqlite.check import check_connection
 from blockwire.stores.sqlite.checkpoint import Checkpointer
 from blockwire.stores.sqlite.errors import map_errors
 from blockwire.stores.sqlite.forks import ForkPart
+from blockwire.stores.sqlite.imports import SqliteImports
 from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.stores.sqlite.lock import StoreLock
 from blockwire.stores.sqlite.schema import (
@@ -46,7 +47,7 @@ from blockwire.stores.sqlite.writer import Writer
 __all__ = ["SqliteStore", "backup_store"]
 
 
-class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments):
+class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments, SqliteImports):
     """Implements :class:`~blockwire.ports.Store` in one SQLite file.
 
     Args:

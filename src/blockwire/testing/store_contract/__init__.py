@@ -9,6 +9,7 @@ from __future__ import annotations
 from blockwire.testing.store_contract.access import AccessContract
 from blockwire.testing.store_contract.conversations import ConversationContract
 from blockwire.testing.store_contract.forks import ForkContract
+from blockwire.testing.store_contract.imports import ImportContract
 from blockwire.testing.store_contract.life import LifeContract
 from blockwire.testing.store_contract.messages import MessageContract
 from blockwire.testing.store_contract.numbers import NumberContract
@@ -40,6 +41,7 @@ __all__ = [
 class StoreContract(
     ConversationContract,
     ForkContract,
+    ImportContract,
     NumberContract,
     PageContract,
     RefusalContract,

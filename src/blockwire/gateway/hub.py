@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from blockwire.gateway.limits import HEARTBEAT_S
 from blockwire.gateway.ring import Ring
@@ -20,7 +20,7 @@ from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Bus, BusNotice, Clock, Committed, ControlNotice
 from blockwire.sse import encode_comment, encode_sse
 
-__all__ = ["Channel", "Hub", "LiveReader", "LiveStream", "deleted_frame"]
+__all__ = ["Channel", "Hub", "LiveReader", "LiveStream", "Readers", "deleted_frame"]
 
 BEATS_PER_HEARTBEAT: Final = 15
 """Looks at who is silent within that time; a comment comes at most one of them early."""
@@ -39,7 +39,15 @@ _HEARTBEAT: Final[dict[str, Any]] = {
 
 
 class LiveReader(Protocol):
-    """One conversation on one connection, as its channel sees it."""
+    """One conversation on one connection, as its channel sees it.
+
+    Attributes:
+        channel: Whose it is.
+        cursor: Everything up to this seq was handed over.
+    """
+
+    channel: Channel
+    cursor: int
 
     def write_new(self) -> None:
         """Hand over what the ring holds after the reader's position; nothing while it is busy."""
@@ -59,9 +67,16 @@ class LiveStream(Protocol):
 
     Attributes:
         quiet_since_s: :attr:`Hub.now_s` when something was last written.
+        is_busy: It is not live: behind, or about to be.
     """
 
     quiet_since_s: float
+    is_busy: bool
+
+    @property
+    def readers(self) -> Sequence[LiveReader]:
+        """One for each conversation."""
+        ...
 
     def write_beat(self, message: dict[str, Any]) -> None:
         """Hand over a comment; nothing while it is busy."""
@@ -70,6 +85,22 @@ class LiveStream(Protocol):
     def end_soon(self) -> None:
         """End, the cursor intact."""
         ...
+
+
+class Readers(NamedTuple):
+    """How the readers are doing.
+
+    Attributes:
+        connected: Open connections.
+        lagging: Of these, those that are behind.
+        lag_events: Events by which the last one is.
+        dropped: Connections that were cut off since the start.
+    """
+
+    connected: int
+    lagging: int
+    lag_events: int
+    dropped: int
 
 
 def deleted_frame(conversation_id: str) -> bytes:
@@ -156,6 +187,7 @@ class Hub:
 
     Attributes:
         now_s: Monotonic time of the last beat; precise enough for silence, and free to read.
+        dropped_count: Connections that were cut off.
     """
 
     def __init__(
@@ -171,6 +203,7 @@ class Hub:
         self._unsubscribe: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.is_stopping = False
+        self.dropped_count = 0
         self.now_s = clock.monotonic_s()
 
     @property
@@ -182,6 +215,16 @@ class Hub:
     def channel_count(self) -> int:
         """Conversations with a reader."""
         return len(self._channels)
+
+    def readers(self) -> Readers:
+        """Return how the readers are doing; looks at each of them."""
+        lags = [
+            max((r.channel.ring.last_seq - r.cursor for r in stream.readers), default=0)
+            for stream in self._streams
+            if stream.is_busy
+        ]
+        behind = [lag for lag in lags if lag > 0]
+        return Readers(len(self._streams), len(behind), max(behind, default=0), self.dropped_count)
 
     def start(self) -> None:
         """Listen to the bus, and begin to beat. Needs a running event loop."""

@@ -231,6 +231,7 @@ class SseStream:
     def cut(self) -> None:
         """Give up the connection: its peer has its cursor."""
         request, self.is_cut = self._request, True
+        self._hub.dropped_count += not self.is_closed
         self.close()
         if request is not None:
             request.cancel()

@@ -53,6 +53,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "list": ("listing", "List conversations, newest first."),
     "show": ("show", "Print a conversation as it is stored."),
     "replay": ("replay", "Play a recorded provider stream in the terminal."),
+    "render": ("render", "Print messages as a page, Markdown, text, or for a terminal."),
     "decode": ("decode", "Turn a provider's recorded bytes into stream events."),
     "validate": ("validate", "Check messages, blocks or events against the contract."),
     "check": ("check", "Check a store: file, numbers, and messages against their events."),

@@ -55,6 +55,13 @@ def write(text: str) -> None:
         _put(text)
 
 
+def write_utf8(text: str) -> None:
+    """Write text that is UTF-8 whatever the locale says; raises as :func:`write`."""
+    if text:
+        sys.stdout.flush()
+        _put(text.encode())
+
+
 def write_json(value: Json) -> None:
     """Write one line of JSON, which is UTF-8 whatever the locale says; raises as :func:`write`."""
     sys.stdout.flush()

@@ -9,27 +9,22 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, cast
 
-import msgspec
 import pybase64
 
 from blockwire.content import Block
-from blockwire.jsontext import Json, encode_json
 from blockwire.render.captions import duration_words
 from blockwire.render.htmlprose import code_html, prose_html
 from blockwire.render.htmltext import html_attribute, html_line, html_text
 from blockwire.render.incremental import normalise_markdown
-from blockwire.render.plain import bounded_text
+from blockwire.render.values import VALUE_PARTS, has_value, value_text_of
 
-__all__ = ["IMAGE_BYTES_MAX", "Images", "block_html", "value_text_of"]
+__all__ = ["IMAGE_BYTES_MAX", "Images", "block_html"]
 
 Images = Mapping[str, bytes]
 """Content of attachments by id."""
 
 IMAGE_BYTES_MAX: Final = 4 * 1024 * 1024
 """Largest picture that is put into a page; a larger one is named only."""
-
-DOCUMENT_VALUE_CHARS_MAX: Final = 10_000
-"""Longest rendering of a tool's input, output or error in Markdown and HTML."""
 
 # What the content of a picture begins with -> its type. Formats that can hold programs (SVG) or
 # that browsers do not all show are not among them.
@@ -49,15 +44,6 @@ _MARKS: Final[Mapping[str, str]] = MappingProxyType(
         "cancelled": "\u2013",
     }
 )
-_PARTS: Final = (("input", "Input"), ("output", "Output"), ("error", "Error"))
-
-
-def value_text_of(value: Json) -> tuple[str, str]:
-    """Return a tool's value as bounded text for people, and the language that it is in."""
-    if isinstance(value, str):
-        return bounded_text(value, DOCUMENT_VALUE_CHARS_MAX), ""
-    text = msgspec.json.format(encode_json(value), indent=2).decode()
-    return bounded_text(text, DOCUMENT_VALUE_CHARS_MAX), "json"
 
 
 def _literal(text: str, element: str = "p") -> str:
@@ -87,8 +73,8 @@ def _tool(block: Block, _images: Images) -> str:
     )
     parts = [
         f"<dt>{label}</dt>\n<dd>{code_html(*value_text_of(block[member]))}</dd>\n"
-        for member, label in _PARTS
-        if block.get(member) is not None
+        for member, label in VALUE_PARTS
+        if has_value(block, member)
     ]
     if not parts:
         return f'<p class="tool {status}" aria-label="Tool call">{summary}</p>\n'

@@ -8,6 +8,7 @@ here; text of others passes :mod:`~blockwire.render.htmltext`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import unescapeAll
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
 from blockwire.render.highlight import highlighted_html
@@ -29,7 +31,7 @@ from blockwire.render.incremental import normalise_markdown
 from blockwire.render.inline import bound_nesting
 from blockwire.render.markdown import fence_language
 
-__all__ = ["HEADING_SHIFT", "code_html", "page_parser", "prose_html"]
+__all__ = ["HEADING_SHIFT", "code_html", "make_page_parser", "page_reference", "prose_html"]
 
 HEADING_SHIFT: Final = 2
 """Levels by which headings of prose go down: above them stand the page's and the message's."""
@@ -39,19 +41,37 @@ TARGETS_SHARE: Final = 12
 TARGETS_CHARS_MIN: Final = 65_536
 """Addresses and titles take at most so many characters, or so many times those of the source."""
 
-_TAGS: Final[Mapping[str, str]] = MappingProxyType({"em": "em", "strong": "strong", "s": "s"})
+_LABEL: Final = re.compile(r"\[(?!\^)(?:[^\[\]\\<`]|\\[^<`])*\]:")
 _TASKS: Final[Mapping[str, str]] = MappingProxyType(
     {"[ ] ": "", "[x] ": " checked", "[X] ": " checked"}
 )
 
 
-@lru_cache(maxsize=1)
-def page_parser() -> MarkdownIt:
-    """Return the parser: CommonMark with tables and strikethrough; raw HTML is text."""
+def make_page_parser() -> MarkdownIt:
+    """Return a parser: CommonMark with tables and strikethrough; raw HTML and footnotes are text."""
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
     parser.enable(["table", "strikethrough"])
+    parser.block.ruler.at("reference", page_reference)
     bound_nesting(parser)
     return parser
+
+
+@lru_cache(maxsize=1)
+def page_parser() -> MarkdownIt:
+    """Return the parser of :func:`prose_html`."""
+    return make_page_parser()
+
+
+def page_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    """Take a link definition, unless it is that of a footnote, which would vanish.
+
+    One whose label holds what binds tighter than brackets is text too: the label could not be
+    written anew in a document.
+    """
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if _LABEL.match(state.src, start) is None:
+        return False
+    return reference(state, start_line, end_line, silent)
 
 
 def prose_html(source: str) -> str:

@@ -5,7 +5,7 @@ Spec: docs/spec/rendering/markdown-document.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from types import MappingProxyType
 from typing import Final, cast
@@ -20,13 +20,11 @@ from blockwire.render.captions import (
     time_words,
 )
 from blockwire.render.escapes import code_span, fenced, literal_line, literal_lines
-from blockwire.render.htmlblocks import value_text_of
-from blockwire.render.prosesource import contained_prose, joins_on
-from blockwire.text import label_controls
+from blockwire.render.prosesource import ProsePart, contained_prose, joins_on
+from blockwire.render.values import VALUE_PARTS, has_value, value_text_of
 
 __all__ = ["MarkdownDocument"]
 
-_PARTS: Final = (("input", "Input"), ("output", "Output"), ("error", "Error"))
 SEPARATOR: Final = "<!-- -->"
 """Stands between two blocks that would else become one list or one piece of code."""
 
@@ -38,6 +36,7 @@ class MarkdownDocument:
         self._title = label_name(title)
         self._time = "" if created_at is None else time_words(created_at)
         self._is_empty = True
+        self._prose_count = 0
 
     def head(self) -> str:
         """Return title and time, where the document has them."""
@@ -53,19 +52,28 @@ class MarkdownDocument:
         facts = [literal_line(words) for words in (caption.role, caption.model) if words]
         facts += filter(None, [time_words(caption.created_at)])
         parts += [" \u00b7 ".join(facts)] if facts else []
-        previous = ""
-        for block in cast("Iterable[Block]", message["content"]):
-            shown = block_markdown(block)
-            if not shown:
-                continue
-            if previous and joins_on(previous, shown):
-                parts.append(SEPARATOR)
-            parts.append(shown)
-            previous = shown if block["type"] == "prose" else ""
+        parts += self._blocks(cast("Iterable[Block]", message["content"]))
         note = message_note(message)
         parts += [f"*{note}*"] if note else []
         gap, self._is_empty = "" if self._is_empty else "\n", False
         return gap + "\n\n".join(parts) + "\n"
+
+    def _blocks(self, blocks: Iterable[Block]) -> Iterator[str]:
+        previous = ProsePart("")
+        for block in blocks:
+            part = self._part(block)
+            if not part.text:
+                continue
+            if joins_on(previous, part):
+                yield SEPARATOR
+            yield part.text
+            previous = part
+
+    def _part(self, block: Block) -> ProsePart:
+        if block["type"] != "prose":
+            return ProsePart(_LOOKS.get(cast("str", block["type"]), _unknown)(block))
+        self._prose_count += 1
+        return contained_prose(cast("str", block["markdown"]), self._prose_count)
 
     def tail(self) -> str:
         """Return nothing: everything was closed where it began."""
@@ -74,10 +82,6 @@ class MarkdownDocument:
 
 def _line(value: Json) -> str:
     return escape(label_name(value), quote=False)
-
-
-def _prose(block: Block) -> str:
-    return contained_prose(cast("str", block["markdown"]))
 
 
 def _code(block: Block) -> str:
@@ -89,8 +93,8 @@ def _tool(block: Block) -> str:
     facts = " \u00b7 ".join(filter(None, (cast("str", block["status"]), duration_words(block))))
     parts = [
         f"{label}:\n\n{fenced(*value_text_of(block[member]))}"
-        for member, label in _PARTS
-        if block.get(member) is not None
+        for member, label in VALUE_PARTS
+        if has_value(block, member)
     ]
     if not parts:
         return f"> **Tool** {code_span(label_name(block['tool']))} \u00b7 {facts}"
@@ -106,7 +110,8 @@ def _reasoning(block: Block) -> str:
 
 
 def _quoted(label: str, text: str, facts: str = "") -> str:
-    lines = [f"**{label}** {facts}".rstrip(), "", *literal_lines(text).split("\n")]
+    words = literal_lines(text)
+    lines = [f"**{label}** {facts}".rstrip(), *(["", *words.split("\n")] if words else [])]
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
@@ -138,7 +143,6 @@ def _unknown(block: Block) -> str:
 
 _LOOKS: Final[Mapping[str, Callable[[Block], str]]] = MappingProxyType(
     {
-        "prose": _prose,
         "code": _code,
         "tool": _tool,
         "reasoning": _reasoning,
@@ -148,8 +152,3 @@ _LOOKS: Final[Mapping[str, Callable[[Block], str]]] = MappingProxyType(
         "speech": _speech,
     }
 )
-
-
-def block_markdown(block: Block) -> str:
-    """Return one block as Markdown; nothing where there is nothing to see."""
-    return label_controls(_LOOKS.get(cast("str", block["type"]), _unknown)(block))

@@ -1,20 +1,266 @@
-"""Markdown of one block as a part of a document: what it opens ends with it.
+"""Markdown of one block as a part of a document: it reads the same and ends with the block.
 
 Spec: docs/spec/rendering/markdown-document.md.
+
+The source stays as it was written but for small edits: a backslash before what would begin raw
+HTML or a footnote, headings two levels down, labels of link definitions made unique, and a fence
+closed that nobody closed. Where an edit belongs is told by the parser itself, at the moment when
+it takes a character for text or a bracket for a link.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.token import Token
+
+from blockwire.render.htmlprose import HEADING_SHIFT, make_page_parser, page_reference
 from blockwire.render.incremental import normalise_markdown
+from blockwire.text import label_controls
 
-__all__ = ["contained_prose", "joins_on"]
+__all__ = ["ProsePart", "contained_prose", "joins_on"]
+
+HEADING_LEVELS: Final = 6
+
+# What a "<" or "[" must be followed by to be something else to other readers of Markdown.
+_BEGINS_HTML: Final = re.compile(r"<[A-Za-z/!?]")
+_BEGINS_LABEL: Final = re.compile(r"\[\s*(?:\^|b[0-9]+\.)")
+_CODE_OR_LIST: Final = frozenset({"bullet_list_open", "ordered_list_open", "code_block"})
 
 
-def contained_prose(source: str) -> str:
-    """Return Markdown that reads the same and opens nothing that it does not close."""
-    return normalise_markdown(source).strip("\n")
+class ProsePart(NamedTuple):
+    """Prose that is part of a document.
+
+    Attributes:
+        text: Markdown without blank lines around it; empty where there is nothing to see.
+        first: Type of the token with which it begins.
+        last: Type of the token that opens its last block.
+    """
+
+    text: str
+    first: str = ""
+    last: str = ""
 
 
-def joins_on(before: str, after: str) -> bool:
-    """Return whether the end of one block and the beginning of the next would become one."""
-    return bool(before and after)
+class _Edit(NamedTuple):
+    """Text to insert: before or after a character of inline content."""
+
+    offset: int
+    text: str
+    is_after: bool = False
+
+
+def contained_prose(source: str, number: int) -> ProsePart:
+    """Return Markdown that reads the same and opens nothing that it does not close.
+
+    Args:
+        source: ``prose.markdown``.
+        number: Of the block in its document; names the block's link definitions.
+    """
+    source = label_controls(normalise_markdown(source))
+    env: dict[str, Any] = {"prefix": f"b{number}.", "definitions": []}
+    tokens = _part_parser().parse(source, env)
+    if not tokens:
+        return ProsePart("")
+    lines = source.split("\n")
+    inserts = _Inserts(lines)
+    for line in env["definitions"]:
+        inserts.add(line, "[", 1, env["prefix"], is_after=True)
+    for token in tokens:
+        if token.type == "inline":
+            inserts.add_edits(token, _inline_edits(token.content, env))
+    _shift_headings(tokens, inserts)
+    text = "\n".join(inserts.edited())
+    last = next(token for token in reversed(tokens) if token.level == 0 and token.nesting >= 0)
+    if last.type == "fence" and not _is_closed(last, lines):
+        text = text.removesuffix("\n") + f"\n{last.markup}"
+    return ProsePart(text.strip("\n"), tokens[0].type, last.type)
+
+
+def joins_on(before: ProsePart, after: ProsePart) -> bool:
+    """Return whether the end of one part and the beginning of the next would become one block."""
+    if before.last not in _CODE_OR_LIST:
+        return False
+    return after.first in _CODE_OR_LIST or after.text.startswith((" ", "\t"))
+
+
+def _is_closed(fence: Token, lines: Sequence[str]) -> bool:
+    assert fence.map is not None, "block tokens have line ranges"
+    start, end = fence.map
+    mark = re.escape(fence.markup[0])
+    closing = rf" {{0,3}}{mark}{{{len(fence.markup)},}}[ \t]*"
+    return end - start > 1 and re.fullmatch(closing, lines[end - 1]) is not None
+
+
+def _shift_headings(tokens: Sequence[Token], inserts: _Inserts) -> None:
+    """Put the headings that stand on their own below those of the document."""
+    for token in tokens:
+        if token.type != "heading_open" or token.level:
+            continue
+        assert token.map is not None, "block tokens have line ranges"
+        level = int(token.tag[1])
+        shifted = min(level + HEADING_SHIFT, HEADING_LEVELS)
+        if token.markup.startswith("#"):
+            inserts.add(token.map[0], "#", 1, "#" * (shifted - level))
+        else:
+            inserts.underlined[token.map[0]] = (token.map[1], shifted)
+
+
+class _Inserts:
+    """Insertions into the lines of a source, placed by counting a character on its line.
+
+    What stands before the content of a line (quote bars, bullets, blanks) holds no bracket, so the
+    n-th bracket of the content is the n-th of the line. Of a table row the cells share one line.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._inserts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+        self._used: Counter[tuple[int, str]] = Counter()
+        self._columns: tuple[int, str, list[int]] = (-1, "", [])
+        self.underlined: dict[int, tuple[int, int]] = {}
+
+    def add(self, line: int, char: str, ordinal: int, text: str, *, is_after: bool = False) -> None:
+        """Insert ``text`` at the ``ordinal``-th ``char`` of a line, counted from 1."""
+        if self._columns[:2] != (line, char):
+            places = [m.start() for m in re.finditer(re.escape(char), self._lines[line])]
+            self._columns = (line, char, places)
+        self._inserts[line].append((self._columns[2][ordinal - 1] + is_after, text))
+
+    def add_edits(self, token: Token, edits: Iterable[_Edit]) -> None:
+        """Insert edits of the content of one inline token; called for every one, in order."""
+        assert token.map is not None, "block tokens have line ranges"
+        line, start = token.map[0], 0
+        by_line: defaultdict[int, list[tuple[int, _Edit]]] = defaultdict(list)
+        for edit in sorted(edits):
+            newlines = token.content.count("\n", start, edit.offset)
+            line, start = line + newlines, edit.offset
+            by_line[line].append((edit.offset, edit))
+        offset = 0
+        for number, content in enumerate(token.content.split("\n"), token.map[0]):
+            self._add_line(
+                number, content, [e._replace(offset=at - offset) for at, e in by_line[number]]
+            )
+            offset += len(content) + 1
+
+    def _add_line(self, line: int, content: str, edits: Iterable[_Edit]) -> None:
+        counts: Counter[str] = Counter()
+        done = 0
+        for edit in edits:
+            counts.update(content[done : edit.offset + 1])
+            done = max(done, edit.offset + 1)
+            char = content[edit.offset]
+            ordinal = self._used[line, char] + counts[char]
+            self.add(line, char, ordinal, edit.text, is_after=edit.is_after)
+        for char in "<[]":
+            self._used[line, char] += content.count(char)
+
+    def edited(self) -> Iterable[str]:
+        """Yield the lines with everything inserted."""
+        number = 0
+        while number < len(self._lines):
+            end, level = self.underlined.get(number, (number + 1, 0))
+            if not level:
+                yield self._line(number)
+            else:
+                yield _one_line_heading([self._line(n) for n in range(number, end - 1)], level)
+            number = end
+
+    def _line(self, number: int) -> str:
+        line, out, done = self._lines[number], [], 0
+        for column, text in sorted(self._inserts.get(number, ()), key=lambda insert: insert[0]):
+            out += [line[done:column], text]
+            done = column
+        return "".join([*out, line[done:]])
+
+
+def _one_line_heading(lines: Iterable[str], level: int) -> str:
+    """Return an underlined heading as one that stands on one line."""
+    # A backslash at the end of a line was a break.
+    words = " ".join(re.sub(r"(?<!\\)((?:\\\\)*)\\\Z", r"\1", line.strip()) for line in lines)
+    marks = "#" * level
+    # What ends in marks needs others to take away.
+    return f"{marks} {words} {marks}" if words.endswith("#") else f"{marks} {words}"
+
+
+def _inline_edits(content: str, env: dict[str, Any]) -> list[_Edit]:
+    env |= {"edits": [], "base": 0}
+    parser = _part_parser()
+    parser.inline.parse(content, parser, env, [])
+    edits: list[_Edit] = env["edits"]
+    return edits
+
+
+@lru_cache(maxsize=1)
+def _part_parser() -> MarkdownIt:
+    """Return the parser of pages, which also notes what a document has to change."""
+    parser = make_page_parser()
+    # Inline content is looked at one by one, to know where it stands.
+    parser.core.ruler.disable("inline")
+    parser.block.ruler.at("reference", _noted_reference)
+    parser.inline.ruler.at("link", _noted_link)
+    parser.inline.ruler.at("image", _noted_image)
+    parser.inline.ruler.push("literal", _literal)
+    return parser
+
+
+def _noted_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    is_definition = page_reference(state, start_line, end_line, silent)
+    if is_definition and not silent:
+        state.env["definitions"].append(start_line)
+    return is_definition
+
+
+def _noted_link(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    start, is_link = state.pos, link(state, silent)
+    if is_link and not silent:
+        _note_label(state, start, start)
+    return is_link
+
+
+def _noted_image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    env, start = state.env, state.pos
+    # The words of a picture are parsed as a text of their own.
+    env["base"] += start + 2
+    is_image = image(state, silent)
+    env["base"] -= start + 2
+    if is_image and not silent:
+        _note_label(state, start, start + 1)
+    return is_image
+
+
+def _note_label(state: StateInline, start: int, bracket: int) -> None:
+    """Let a link that names a definition name it by the label that it has in the document."""
+    end, state.pos = state.pos, start
+    label_end = state.md.helpers.parseLinkLabel(state, bracket, bracket == start)
+    state.pos = end
+    base, prefix = state.env["base"], state.env["prefix"]
+    rest = state.src[label_end + 1 : end]
+    if rest.startswith("("):
+        return
+    label = state.src[bracket + 1 : label_end].replace("\n", " ")
+    if not rest:
+        edit = _Edit(base + label_end, f"[{prefix}{label}]", is_after=True)
+    else:
+        text = prefix if len(rest) > 2 else prefix + label
+        edit = _Edit(base + label_end + 1, text, is_after=True)
+    state.env["edits"].append(edit)
+
+
+def _literal(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    """Take a character that no other rule wanted for text, with a backslash where it needs one."""
+    pattern = {"<": _BEGINS_HTML, "[": _BEGINS_LABEL}.get(state.src[state.pos])
+    if pattern is None or pattern.match(state.src, state.pos) is None:
+        return False
+    if not silent:
+        state.env["edits"].append(_Edit(state.env["base"] + state.pos, "\\"))
+        state.pending += state.src[state.pos]
+    state.pos += 1
+    return True

@@ -134,7 +134,7 @@ def test_hostile_readers_cost_bounded_memory_and_nobody_elses_time(tmp_path: Pat
         good.read_to(last)
         fds_before, rss_before = fd_count(pid), rss_bytes(pid)
         bad: list[socket.socket] = []
-        stack.callback(lambda: [sock.close() for sock in bad])
+        stack.callback(_close_all, bad)
 
         # They read nothing at all; some are of several conversations, some ask for a page.
         bad += [connect(port, get(path), receive_bytes=2048) for _ in range(STALLED // 2)]
@@ -170,6 +170,11 @@ def test_hostile_readers_cost_bounded_memory_and_nobody_elses_time(tmp_path: Pat
         _until_freed(pid, fds_before)
         assert gateway.process.poll() is None
         post(delta("after all that", turn_id=turn))
+
+
+def _close_all(socks: list[socket.socket]) -> None:
+    for sock in socks:
+        sock.close()
 
 
 def _until_freed(pid: int, fds_before: int) -> None:

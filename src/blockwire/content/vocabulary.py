@@ -106,5 +106,5 @@ END_MEMBERS: Final = ("finish_reason", "reason", "error_code")
 
 # Told to readers by the gateway alone: an engine or producer that says so speaks for somebody else.
 GATEWAY_EVENTS: Final[frozenset[str]] = frozenset(
-    {"turn.queued", "conversation.deleted", "subscription.ready"}
+    {"turn.queued", "turn.dequeued", "conversation.deleted", "subscription.ready"}
 )

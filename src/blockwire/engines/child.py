@@ -19,7 +19,7 @@ import anyio
 
 from blockwire.errors import EngineError
 
-__all__ = ["ChildProcess", "StderrTail"]
+__all__ = ["ChildProcess", "StderrTail", "kill_every_group"]
 
 STDOUT_BYTES_MAX: Final = 256 * 1024
 """Bytes read ahead of the consumer; beyond it, and what one turn of the loop reads, writes block."""
@@ -36,6 +36,19 @@ POLL_S: Final = 0.02
 
 _STDIN: Final = 0
 _STDOUT: Final = 1
+
+
+# Of this process. Nobody asks it but whoever must end at once, with no time to go through owners.
+_living: set[ChildProcess] = set()
+
+
+def kill_every_group() -> None:
+    """End, without a word and without waiting, every program that this process has started.
+
+    For a process that leaves without tidying up: nothing that it started may outlive it.
+    """
+    for child in list(_living):
+        child.kill()
 
 
 class StderrTail:
@@ -96,6 +109,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
+        _living.add(self)
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
         """Keep what the program wrote, and stop reading while there is too much of it."""
@@ -123,9 +137,15 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     # The engine calls these --------------------------------------------------------------------
     async def start(
-        self, command: Sequence[str], *, env: Mapping[str, str], cwd: str | None, stdin: bytes
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str | None,
+        stdin: bytes,
+        stays_open: bool = False,
     ) -> None:
-        """Start ``command`` and hand it ``stdin``, then the end of it.
+        """Start ``command`` and hand it ``stdin``, then the end of it unless that stays open.
 
         Raises:
             EngineError: ``engine_unavailable`` with what to do about it.
@@ -161,18 +181,20 @@ class ChildProcess(asyncio.SubprocessProtocol):
             raise EngineError(
                 "engine_unavailable", f"The program {name} could not be started: {error.strerror}."
             ) from None
-        self._write_stdin(stdin)
+        self.write_stdin(stdin, is_last=not stays_open)
 
-    def _write_stdin(self, data: bytes) -> None:
+    def write_stdin(self, data: bytes, *, is_last: bool = False) -> None:
+        """Hand the program ``data``, and the end of it where this is the last."""
         # Never awaited: a program that writes before it reads would wait for us for ever. What
-        # is buffered here is one request, whose size is capped. A program that does not read
+        # is buffered here is one request and an answer, whose sizes are capped. A program that does not read
         # breaks the pipe, which the transport takes as the end.
         assert self._transport is not None, "just started"
         pipe = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(_STDIN))
         # uvloop raises where asyncio drops the data: a short program may be over already.
         with suppress(RuntimeError, OSError):
             pipe.write(data)
-            pipe.write_eof()
+            if is_last:
+                pipe.write_eof()
 
     async def read(self) -> bytes:
         """Return what the program wrote since the last call; nothing at the end of its output."""
@@ -226,10 +248,16 @@ class ChildProcess(asyncio.SubprocessProtocol):
                 await self._exited.wait()
             raise
         finally:
+            _living.discard(self)
             # A loop that is closed by then would complain about open pipes.
             self._transport.close()
         # The pipes are let go of in the next turn of the loop; nobody should find them open.
         await anyio.lowlevel.checkpoint()
+
+    def kill(self) -> None:
+        """End the whole group now; :meth:`stop` reaps it, if there is time."""
+        if self._transport is not None:
+            self._signal(signal.SIGKILL)
 
     async def _is_gone(self, within_s: float) -> bool:
         with anyio.move_on_after(within_s):

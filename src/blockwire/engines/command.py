@@ -3,8 +3,8 @@
 Spec: docs/spec/gateway/engines.md, "Programs". Below are ``child`` (the process) and ``output``
 (what it prints).
 
-What a program may count on: one line of JSON on standard input and then its end; a small
-environment; that its exit status says how it went. What nobody else must fear: it runs in a
+What a program may count on: one line of JSON on standard input and then its end (or, where it
+takes answers, one more line for each); a small environment; that its exit status says how it went. What nobody else must fear: it runs in a
 session of its own, and when its turn is over, cancelled or late, every process of its group is
 ended too.
 """
@@ -26,10 +26,11 @@ from blockwire.content import (
 )
 from blockwire.engines.child import ChildProcess
 from blockwire.engines.output import OutputFormat, ProgramOutput
-from blockwire.engines.request import encode_request
+from blockwire.engines.request import encode_answer, encode_request
 from blockwire.errors import EngineError
 from blockwire.jsontext import Json
 from blockwire.ports import EngineRequest, IdFactory
+from blockwire.ports.tracing import CURRENT_TRACEPARENT
 
 __all__ = ["CommandEngine", "CommandSettings", "child_environment"]
 
@@ -65,6 +66,7 @@ class CommandSettings(Struct, frozen=True, kw_only=True):
         cwd: Its working directory; None is the gateway's own.
         output: Format of its standard output.
         kill_grace_s: Between the polite signal to its group and the other one.
+        answers: Leave standard input open and write answers there, one a line.
     """
 
     command: Sequence[str]
@@ -72,6 +74,7 @@ class CommandSettings(Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     output: OutputFormat = "auto"
     kill_grace_s: float = 2.0
+    answers: bool = False
 
 
 def child_environment(
@@ -113,6 +116,10 @@ class CommandEngine:
         self._children.add(child)
         try:
             await self._start(child, request)
+            if self._settings.answers and request.answers is not None:
+                request.answers.listen(
+                    lambda answer: child.write_stdin(encode_answer(request.turn_id, answer))
+                )
             while data := await child.read():
                 for event in output.receive_data(data):
                     yield event
@@ -137,8 +144,15 @@ class CommandEngine:
             "BLOCKWIRE_CONVERSATION_ID": request.conversation_id,
             "BLOCKWIRE_TURN_ID": request.turn_id,
         }
+        traceparent = CURRENT_TRACEPARENT.get()
+        if traceparent is not None:
+            env["TRACEPARENT"] = traceparent
         await child.start(
-            settings.command, env=env, cwd=settings.cwd, stdin=encode_request(request)
+            settings.command,
+            env=env,
+            cwd=settings.cwd,
+            stdin=encode_request(request),
+            stays_open=settings.answers and request.answers is not None,
         )
 
     def _last_events(
@@ -162,7 +176,8 @@ class CommandEngine:
         # Redacted as a whole: a key of many lines is no key line by line.
         text = self._redact(child.stderr.text)
         for line in text.split("\n") if text else ():
-            _log.info("engine %s, turn %s: %s", request.engine, request.turn_id, line)
+            # Content: a level that nobody has without asking for it.
+            _log.debug("engine %s, turn %s: %s", request.engine, request.turn_id, line)
 
     async def aclose(self) -> None:
         """End the programs of all turns that still run."""

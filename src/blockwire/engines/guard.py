@@ -10,6 +10,7 @@ either case. What a cancelled turn then says is the consumer's to write.
 from __future__ import annotations
 
 import logging
+import math
 import traceback
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from blockwire.content.settle import ENGINE_FAILED_MESSAGE, TRUNCATED_MESSAGE
 from blockwire.engines.failures import ProviderError, find_engine_error
 from blockwire.engines.keeper import TurnKeeper, TurnLimits
 from blockwire.errors import EngineError
-from blockwire.ports import Clock, EngineRequest, IdFactory
+from blockwire.ports import Answer, Clock, EngineRequest, IdFactory
 
 __all__ = ["guard"]
 
@@ -64,6 +65,8 @@ async def guard(  # noqa: PLR0913 - the ports of one turn
         timer=timer,
         deadline_s=clock.monotonic_s() + limits.deadline_s,
     )
+    if request.answers is not None:
+        request.answers.listen(watch.hear)
     try:
         while not keeper.is_over:
             for event in await watch.step():
@@ -88,6 +91,10 @@ class _Watch:
     redact: Callable[[str], str]
     timer: Callable[[float], anyio.CancelScope]
     deadline_s: float
+    is_idle_first: bool = False
+    # Since when the turn waits for a person, and the scope of that wait.
+    paused_at_s: float | None = None
+    pause: anyio.CancelScope | None = None
 
     async def step(self) -> list[StreamEvent]:
         """Return what the engine's next event becomes, or the end of the turn."""
@@ -106,18 +113,44 @@ class _Watch:
             return self._fail_with(error)
 
     async def _wait_for_person(self) -> list[StreamEvent]:
-        before_s = self.clock.monotonic_s()
-        event = await anext(self.events)
-        self.deadline_s += self.clock.monotonic_s() - before_s
-        return self.keeper.receive(event)
+        """Wait without a limit for the person, and within the usual ones from the answer on."""
+        self.paused_at_s = self.clock.monotonic_s()
+        with self.timer(math.inf) as pause:
+            self.pause = pause
+            try:
+                return self.keeper.receive(await anext(self.events))
+            finally:
+                self.pause = None
+                self._end_pause()
+        return self._too_late()
+
+    def hear(self, _answer: Answer) -> None:
+        """Note that the turn goes on: from now on its time counts again."""
+        self.keeper.resume()
+        self._end_pause()
+        if self.pause is not None:
+            self.pause.deadline = anyio.current_time() + self._limit_s()
+
+    def _end_pause(self) -> None:
+        if self.paused_at_s is not None:
+            self.deadline_s += self.clock.monotonic_s() - self.paused_at_s
+            self.paused_at_s = None
+
+    def _limit_s(self) -> float:
+        """Return how long the engine may take for its next event, and note which limit that is."""
+        left_s = self.deadline_s - self.clock.monotonic_s()
+        self.is_idle_first = self.limits.idle_s < left_s
+        return max(self.limits.idle_s if self.is_idle_first else left_s, 0.0)
 
     async def _wait_in_time(self) -> list[StreamEvent]:
-        left_s = self.deadline_s - self.clock.monotonic_s()
-        is_idle_first = self.limits.idle_s < left_s
-        if left_s > 0:
-            with self.timer(self.limits.idle_s if is_idle_first else left_s):
+        limit_s = self._limit_s()
+        if limit_s > 0:
+            with self.timer(limit_s):
                 return self.keeper.receive(await anext(self.events))
-        if is_idle_first:
+        return self._too_late()
+
+    def _too_late(self) -> list[StreamEvent]:
+        if self.is_idle_first:
             return self.keeper.fail(
                 "engine_idle",
                 f"The engine said nothing for {self.limits.idle_s:g} seconds.",

@@ -23,6 +23,7 @@ from blockwire.content import (
     MessageCreated,
     StreamEvent,
     TurnEnded,
+    TurnResumed,
     TurnStarted,
     TurnState,
     UnknownEvent,
@@ -122,6 +123,12 @@ class TurnKeeper:
             return self._too_large()
         return self._writer.drain()
 
+    def resume(self) -> None:
+        """Take note of ``turn.resumed``, which the gateway has written with the answer."""
+        if self.is_suspended:
+            self._writer.write([TurnResumed(self._turn_id)])
+            self._writer.drain()
+
     def fail(
         self,
         code: str,
@@ -158,6 +165,9 @@ class TurnKeeper:
                 self._end(event)
             case TurnStarted():
                 # The gateway has said so already; a second start would be a second turn.
+                pass
+            case TurnResumed() if not self.is_suspended:
+                # The gateway says so with the answer; an engine may repeat it.
                 pass
             case MessageCreated() | ConversationSnapshot():
                 raise _RefusedError("a message that is not its own")

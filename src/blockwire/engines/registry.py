@@ -126,6 +126,7 @@ def _make_command(config: EngineConfig, ports: _Ports) -> Engine:
         cwd=values["cwd"],
         output=values["output"],
         kill_grace_s=values["kill_grace_s"],
+        answers=values["answers"],
     )
     return CommandEngine(settings, ids=ports.ids, redact=ports.redact)
 

@@ -10,9 +10,9 @@ from typing import Final
 from blockwire.content import NAME_CHARS_MAX, ROLES, TERMINAL_STATUSES, TIME_MAX
 from blockwire.content.json_schema import SCHEMA_DIALECT
 from blockwire.jsontext import Json, encode_json
-from blockwire.ports import REQUEST_PROTOCOL, EngineRequest
+from blockwire.ports import REQUEST_PROTOCOL, Answer, EngineRequest
 
-__all__ = ["encode_request", "engine_request_schema"]
+__all__ = ["encode_answer", "encode_request", "engine_request_schema"]
 
 SCHEMA_ID: Final = "/schemas/engine-request.json"
 
@@ -35,6 +35,17 @@ def encode_request(request: EngineRequest) -> bytes:
         members["system"] = request.system
     members["options"] = request.options
     members["messages"] = [*request.messages]
+    return encode_json(members) + b"\n"
+
+
+def encode_answer(turn_id: str, answer: Answer) -> bytes:
+    """Return what a program is told when its question was answered: one line of JSON."""
+    members: dict[str, Json] = {
+        "type": "turn.resumed",
+        "turn_id": turn_id,
+        "request_id": answer.request_id,
+        "answer": answer.answer,
+    }
     return encode_json(members) + b"\n"
 
 

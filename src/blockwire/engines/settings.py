@@ -79,6 +79,12 @@ _COMMAND: Final[dict[str, Setting]] = {
         "Format of standard output; `auto` looks at its first line.",
         ("auto", "ndjson", "text"),
     ),
+    "answers": Setting(
+        "boolean",
+        default=False,
+        help="Leave standard input open: the answer to a question of the program comes there as "
+        "one more line.",
+    ),
     "kill_grace_s": Setting("number", 2.0, "Seconds between the polite signal and the other one."),
 }
 _REPLAY: Final[dict[str, Setting]] = {

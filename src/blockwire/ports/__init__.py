@@ -6,10 +6,11 @@ from blockwire.ports.access import LoginRow, ShareRow, TokenRow
 from blockwire.ports.attachments import AttachmentQuota, AttachmentRow, AttachmentUsage
 from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
 from blockwire.ports.clock import Clock
-from blockwire.ports.engine import REQUEST_PROTOCOL, Engine, EngineRequest
+from blockwire.ports.engine import REQUEST_PROTOCOL, Answer, Answers, Engine, EngineRequest
 from blockwire.ports.faults import FaultPoint, Faults
 from blockwire.ports.ids import IdFactory
 from blockwire.ports.retention import BackupProgress, RetentionLimits
+from blockwire.ports.search import IndexState, SearchHit, SearchPage, SearchRequest
 from blockwire.ports.store import (
     Append,
     Appended,
@@ -26,6 +27,8 @@ from blockwire.ports.store import (
 
 __all__ = [
     "REQUEST_PROTOCOL",
+    "Answer",
+    "Answers",
     "Append",
     "Appended",
     "AttachmentQuota",
@@ -47,10 +50,14 @@ __all__ = [
     "Faults",
     "FramePage",
     "IdFactory",
+    "IndexState",
     "LoginRow",
     "MessageRow",
     "Page",
     "RetentionLimits",
+    "SearchHit",
+    "SearchPage",
+    "SearchRequest",
     "ShareRow",
     "Store",
     "TokenRow",

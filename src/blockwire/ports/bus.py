@@ -24,10 +24,13 @@ class Committed(Struct, frozen=True):
 
 
 class ControlNotice(Struct, frozen=True):
-    """A word between replicas that has no number: cancel this turn, this conversation is gone."""
+    """A word between replicas that has no number: cancel this turn, this conversation is gone.
+
+    ``payload`` of ``queued`` and ``dequeued`` is the event that live readers are told.
+    """
 
     conversation_id: str
-    kind: Literal["cancel", "deleted", "queued"]
+    kind: Literal["cancel", "deleted", "queued", "dequeued"]
     payload: bytes = b""
 
 

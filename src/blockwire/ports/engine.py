@@ -5,7 +5,7 @@ Spec: docs/spec/gateway/engines.md.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -13,10 +13,37 @@ from msgspec import Struct
 from blockwire.content import Message, StreamEvent
 from blockwire.jsontext import Json
 
-__all__ = ["REQUEST_PROTOCOL", "Engine", "EngineRequest"]
+__all__ = ["REQUEST_PROTOCOL", "Answer", "Answers", "Engine", "EngineRequest"]
 
 REQUEST_PROTOCOL: Final = 1
 """Version of what an engine is asked with."""
+
+
+class Answer(Struct, frozen=True):
+    """What a person answered to the request of a suspended turn.
+
+    Attributes:
+        request_id: ``id`` of the request.
+        answer: Any JSON value.
+    """
+
+    request_id: str
+    answer: Json
+
+
+class Answers(Protocol):
+    """Where the answers to a turn's questions come in, each once, in order.
+
+    When an answer comes, ``turn.resumed`` is in the log already: the engine just goes on.
+    """
+
+    async def receive(self) -> Answer:
+        """Return the next answer that nobody received yet, waiting for it."""
+        ...
+
+    def listen(self, hear: Callable[[Answer], None]) -> None:
+        """Call ``hear`` with every later answer as it comes in; it must neither block nor raise."""
+        ...
 
 
 class EngineRequest(Struct, frozen=True, kw_only=True):
@@ -32,6 +59,8 @@ class EngineRequest(Struct, frozen=True, kw_only=True):
         options: Engine options of the submit, opaque.
         model: As asked for, else the engine's default.
         system: System prompt of the conversation or the engine.
+        answers: Where an engine that asks hears what is answered; no part of the JSON. None where
+            nobody passes answers on.
     """
 
     protocol: int = REQUEST_PROTOCOL
@@ -42,6 +71,7 @@ class EngineRequest(Struct, frozen=True, kw_only=True):
     options: dict[str, Json]
     model: str | None = None
     system: str | None = None
+    answers: Answers | None = None
 
 
 class Engine(Protocol):
@@ -50,7 +80,8 @@ class Engine(Protocol):
     def run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
         """Yield the events of the turn, without numbers and without ``turn.started``.
 
-        The stream need not end well: a guard settles open blocks and adds the terminal event.
+        After ``turn.suspended`` the turn waits; an engine that can go on takes its answer from
+        ``request.answers``. The stream need not end well: a guard settles open blocks and adds the terminal event.
         Cancelling the consumer's task, or closing the generator, stops the work for good.
 
         Raises:

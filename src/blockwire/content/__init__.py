@@ -44,6 +44,7 @@ from blockwire.content.merging import (
 )
 from blockwire.content.redact import REDACTED, Redactor, environment_secrets
 from blockwire.content.reducer import advance, apply, with_turn_of
+from blockwire.content.searchable import block_parts, searchable_block, searchable_blocks
 from blockwire.content.settle import end_turn, interrupt_turn, settle_blocks
 from blockwire.content.snapshot import load_snapshot, make_snapshot
 from blockwire.content.state import BlockState, ConversationState, TurnState
@@ -125,6 +126,7 @@ __all__ = [
     "View",
     "advance",
     "apply",
+    "block_parts",
     "check_block",
     "check_complete_message",
     "check_event",
@@ -151,6 +153,8 @@ __all__ = [
     "merge_entries",
     "redact_event",
     "redact_message",
+    "searchable_block",
+    "searchable_blocks",
     "settle_blocks",
     "source_member",
     "tool_source",

@@ -9,13 +9,24 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
 
+from msgspec import Struct
+
 from blockwire.errors import RemoteProtocolError, StoreError
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, decode_json, encode_json
 
-__all__ = ["decode_list_cursor", "decode_turn_cursor", "encode_cursor"]
+__all__ = [
+    "SearchPlace",
+    "decode_list_cursor",
+    "decode_search_cursor",
+    "decode_turn_cursor",
+    "encode_cursor",
+    "encode_search_cursor",
+]
 
 # Characters; ids have at most 256, which may be escaped.
 _CURSOR_CHARS_MAX: Final = 4096
+# Of a search, with six ids.
+_SEARCH_CURSOR_CHARS_MAX: Final = 6 * _CURSOR_CHARS_MAX
 
 
 def encode_cursor(*place: str | int) -> str:
@@ -49,12 +60,59 @@ def decode_turn_cursor(cursor: str) -> int:
             raise _invalid()
 
 
+class SearchPlace(Struct, frozen=True):
+    """Where a page of a search ended.
+
+    Attributes:
+        is_strong: Whether among the blocks that the query is about.
+        start: Conversation, message and block of the newest candidate that was ranked with the last.
+        score: Of the last.
+        last: Conversation, message and block of the last.
+    """
+
+    is_strong: bool
+    start: tuple[str, str, str]
+    score: int
+    last: tuple[str, str, str]
+
+
+def encode_search_cursor(place: SearchPlace, request_digest: str) -> str:
+    """Return an opaque cursor that names ``place`` in the hits of one request."""
+    return encode_cursor(
+        request_digest, int(place.is_strong), *place.start, place.score, *place.last
+    )
+
+
+def decode_search_cursor(cursor: str, request_digest: str) -> SearchPlace:
+    """Return where a search ended.
+
+    Raises:
+        StoreError: ``invalid_cursor``, also for the cursor of another request.
+    """
+    match _decode(cursor, _SEARCH_CURSOR_CHARS_MAX):
+        case [
+            str(digest),
+            int(is_strong),
+            str(first),
+            str(second),
+            str(third),
+            int(score),
+            str(fourth),
+            str(fifth),
+            str(sixth),
+        ] if _is_number(is_strong) and _is_number(score) and digest == request_digest:
+            start, last = (first, second, third), (fourth, fifth, sixth)
+            return SearchPlace(bool(is_strong), start, score, last)
+        case _:
+            raise _invalid()
+
+
 def _is_number(value: int) -> bool:
     return not isinstance(value, bool) and 0 <= value <= SAFE_INTEGER_MAX
 
 
-def _decode(cursor: str) -> Json:
-    if len(cursor) > _CURSOR_CHARS_MAX:
+def _decode(cursor: str, chars_max: int = _CURSOR_CHARS_MAX) -> Json:
+    if len(cursor) > chars_max:
         raise _invalid()
     try:
         data = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))

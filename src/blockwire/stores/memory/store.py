@@ -40,13 +40,14 @@ from blockwire.stores.entries import stamp_all
 from blockwire.stores.memory.access import MemoryAccess
 from blockwire.stores.memory.attachments import MemoryAttachments
 from blockwire.stores.memory.imports import MemoryImports
+from blockwire.stores.memory.search import MemorySearch
 from blockwire.stores.memory.state import MemoryConversation
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports):
+class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemorySearch):
     """Implements :class:`~blockwire.ports.Store` in memory.
 
     Args:
@@ -126,6 +127,7 @@ class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports):
         self._check_open()
         self._hidden.discard(conversation_id)
         self._release_attachments(conversation_id)
+        self._forget_finished(conversation_id)
         return self._conversations.pop(conversation_id, None) is not None
 
     # log ----------------------------------------------------------------------------------
@@ -161,6 +163,7 @@ class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports):
         self._reach("commit.before")
         _keep(conversation, change, entries, turn)
         conversation.messages.update(sized)
+        self._keep_finished(conversation, messages)
         self._hold_attachments(change)
         self._reach("commit.after")
         return Appended(entries, turn)

@@ -87,6 +87,16 @@ def options(*decorators: Decorator) -> Callable[[F], F]:
 def take_config(arguments: dict[str, Any]) -> Config:
     """Return the configuration, taking its options out of a command's ``arguments``."""
     path = arguments.pop("config_file", None)
-    names = ("store", "host", "port", "engine", "token_file", "tick_ms", "url", "log_level")
+    names = (
+        "store",
+        "host",
+        "port",
+        "engine",
+        "token_file",
+        "tick_ms",
+        "url",
+        "log_level",
+        "log_format",
+    )
     flags = {name: arguments.pop(name) for name in names if name in arguments}
     return load_config(flags, path=path)

@@ -38,10 +38,14 @@ SettingName = Literal[
     "token_file",
     "allowed_hosts",
     "allowed_origins",
+    "trusted_proxies",
+    "requests_per_s",
     "tick_ms",
     "url",
     "token",
     "log_level",
+    "log_format",
+    "access_log",
 ]
 Origin = Literal["default", "file", "environment", "flag"]
 
@@ -55,6 +59,8 @@ class Setting(NamedTuple):
         help: What it is for.
         is_secret: Whether its value is never shown.
         most: The largest number that it takes; none is below 0.
+        choices: All that it may be; empty for anything.
+        is_live: A running gateway takes a new value when it reads its configuration again.
     """
 
     type: type[str | int | list[str]]
@@ -62,9 +68,17 @@ class Setting(NamedTuple):
     help: str
     is_secret: bool = False
     most: int = 0
+    choices: tuple[str, ...] = ()
+    is_live: bool = False
 
 
 PORT_MAX: Final = 65_535
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LOG_FORMATS: Final = ("text", "json")
+SWITCH: Final = ("on", "off")
+
+REQUESTS_PER_S_MAX: Final = 1_000_000
+"""More than one process can answer."""
 
 TICK_MS_MAX: Final = 10_000
 """Beyond this a live answer no longer looks alive."""
@@ -74,16 +88,40 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
         "store": Setting(str, None, "Where conversations live: sqlite:///PATH or memory:"),
         "host": Setting(str, "127.0.0.1", "Address that serve binds to"),
         "port": Setting(int, 7890, "Port that serve binds to; 0 picks one", most=PORT_MAX),
-        "engine": Setting(str, None, "Engine of turns that name none"),
-        "token_file": Setting(str, None, "TOML file with the tokens that may call"),
-        "allowed_hosts": Setting(list[str], (), "More names under which a loopback bind is called"),
-        "allowed_origins": Setting(list[str], (), "Origins of pages that may call"),
+        "engine": Setting(str, None, "Engine of turns that name none", is_live=True),
+        "token_file": Setting(str, None, "TOML file with the tokens that may call", is_live=True),
+        "allowed_hosts": Setting(
+            list[str], (), "More names under which a loopback bind is called", is_live=True
+        ),
+        "allowed_origins": Setting(list[str], (), "Origins of pages that may call", is_live=True),
+        "trusted_proxies": Setting(
+            list[str], (), "Addresses of proxies whose X-Forwarded-For is believed", is_live=True
+        ),
+        "requests_per_s": Setting(
+            int, 0, "Requests of one token, sustained; 0 for no bound", most=REQUESTS_PER_S_MAX
+        ),
         "tick_ms": Setting(
             int, 0, "Live readers of busy conversations wait that long for more", most=TICK_MS_MAX
         ),
         "url": Setting(str, None, "Gateway that ask, watch, list and show talk to"),
         "token": Setting(str, None, "Token that they send", is_secret=True),
-        "log_level": Setting(str, "warning", "debug, info, warning or error, to stderr"),
+        "log_level": Setting(
+            str,
+            "warning",
+            "debug, info, warning or error, to stderr",
+            choices=LOG_LEVELS,
+            is_live=True,
+        ),
+        "log_format": Setting(
+            str, "text", "text or json, one line a record", choices=LOG_FORMATS, is_live=True
+        ),
+        "access_log": Setting(
+            str,
+            "on",
+            "on or off: a line for each request, from the level info on",
+            choices=SWITCH,
+            is_live=True,
+        ),
     }
 )
 assert SETTINGS.keys() == set(get_args(SettingName)), "every name has its row"
@@ -98,7 +136,6 @@ ENV_OTHERS: Final = frozenset(
         "BLOCKWIRE_SUITES",
     }
 )
-LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 
 class Resolved(NamedTuple):
@@ -246,9 +283,10 @@ def load_config(
     settings: dict[SettingName, Resolved] = {}
     for name in SETTINGS:
         settings[name] = _resolve(name, flags, env, table, file)
-    if settings["log_level"].value not in LOG_LEVELS:
-        where = settings["log_level"].detail
-        raise _refuse(f"{where}: log_level is one of {', '.join(LOG_LEVELS)}")
+    for name, setting in SETTINGS.items():
+        if setting.choices and settings[name].value not in setting.choices:
+            where = settings[name].detail
+            raise _refuse(f"{where}: {name} is one of {', '.join(setting.choices)}")
     return Config(MappingProxyType(settings), engines, read)
 
 

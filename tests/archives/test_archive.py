@@ -25,7 +25,7 @@ from blockwire.archives import (
     IgnoredLine,
     MessageLine,
     TurnLine,
-    archive_schemas,
+    archive_schema,
 )
 from blockwire.archives.lines import FOLLOWERS, LINE_FIELDS
 from blockwire.content import Message, content_schemas
@@ -286,13 +286,13 @@ def validator() -> Draft202012Validator:
     registry: Registry[Any] = Registry().with_resource(
         "urn:blockwire:content:complete_message", contents
     )
-    return Draft202012Validator(archive_schemas()["archive_line"], registry=registry)
+    return Draft202012Validator(archive_schema(), registry=registry)
 
 
 @pytest.mark.requirement("gateway:archive:schema")
 def test_every_line_fits_the_schema() -> None:
     check = validator()
-    Draft202012Validator.check_schema(archive_schemas()["archive_line"])
+    Draft202012Validator.check_schema(archive_schema())
     for line in archive_lines(2):
         value = decode_json(line)
         assert list(check.iter_errors(value)) == [], line
@@ -308,7 +308,7 @@ def test_every_line_fits_the_schema() -> None:
 
 def test_the_tables_name_the_same_lines() -> None:
     assert set().union(*FOLLOWERS.values()) == LINE_FIELDS.keys()
-    schema: Any = archive_schemas()["archive_line"]
-    assert len(schema["$defs"]) == len(LINE_FIELDS) + 1
+    schema: Any = archive_schema()
+    assert len(schema["oneOf"]) == len(LINE_FIELDS) + 1
     assert ARCHIVE_FORMAT in encode_json(schema).decode()
     assert max(len(line) for line in archive_lines()) < ATTACHMENT_DATA_BYTES * 1.5

@@ -14,7 +14,7 @@ from blockwire.archives.lines import (
     ARCHIVE_VERSION,
     ATTACHMENT_DATA_BYTES,
     LINE_BYTES_MAX,
-    archive_schemas,
+    archive_schema,
 )
 from blockwire.archives.reader import (
     ArchiveCompleted,
@@ -56,5 +56,5 @@ __all__ = [
     "LineSplitter",
     "MessageLine",
     "TurnLine",
-    "archive_schemas",
+    "archive_schema",
 ]

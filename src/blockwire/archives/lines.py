@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Final, Literal, cast
 
 from blockwire.content.fields import Field
-from blockwire.content.json_schema import SCHEMA_DIALECT
 from blockwire.jsontext import DEPTH_MAX, SAFE_INTEGER_MAX, Json
 
 __all__ = [
@@ -28,7 +27,7 @@ __all__ = [
     "RECORD_FIELDS",
     "SHA256",
     "Place",
-    "archive_schemas",
+    "archive_schema",
 ]
 
 ARCHIVE_FORMAT: Final = "blockwire.archive"
@@ -129,7 +128,6 @@ _KINDS: Final[Mapping[str, dict[str, Json]]] = MappingProxyType(
         "integer": {"type": "integer", "minimum": 0, "maximum": SAFE_INTEGER_MAX},
         "ids": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 256}},
         "object": {"type": "object"},
-        "complete_message": {"$ref": "urn:blockwire:content:complete_message"},
     }
 )
 
@@ -144,36 +142,30 @@ _NARROWER: Final[Mapping[str, dict[str, Json]]] = MappingProxyType(
 )
 
 
-def archive_schemas() -> dict[str, dict[str, Json]]:
-    """Return the JSON Schema (2020-12) ``archive_line``, of any line of an archive.
+def archive_schema(message: str = "urn:blockwire:content:complete_message") -> dict[str, Json]:
+    """Return the JSON Schema (2020-12) of any line of an archive.
 
-    A message is that of ``complete_message`` (docs/spec/content/schemas.md), to which it refers.
+    Args:
+        message: Where the schema ``complete_message`` is (docs/spec/content/schemas.md).
     """
-    definitions: dict[str, Json] = {
-        name.replace(".", "_"): _object(fields, type={"const": name})
-        for name, fields in LINE_FIELDS.items()
-    }
-    definitions["unknown"] = {
+    choices: list[Json] = [
+        _object(fields, message, type={"const": name}) for name, fields in LINE_FIELDS.items()
+    ]
+    unknown: Json = {
         "type": "object",
         "properties": {"type": {"type": "string", "not": {"enum": [*LINE_FIELDS]}}},
         "required": ["type"],
     }
-    choices: list[Json] = [{"$ref": f"#/$defs/{name}"} for name in definitions]
-    schema: dict[str, Json] = {
-        "$schema": SCHEMA_DIALECT,
-        "$id": "urn:blockwire:archive:line",
-        "title": "line of an archive",
-        "oneOf": choices,
-        "$defs": definitions,
-    }
-    return {"archive_line": schema}
+    return {"description": "One line of an archive.", "oneOf": [*choices, unknown]}
 
 
-def _object(fields: Mapping[str, Field], **extra: Json) -> Json:
+def _object(fields: Mapping[str, Field], message: str, **extra: Json) -> Json:
     properties: dict[str, Json] = dict(extra)
     for name, field in fields.items():
         if name in RECORD_FIELDS:
-            properties[name] = _object(RECORD_FIELDS[name])
+            properties[name] = _object(RECORD_FIELDS[name], message)
+        elif field.kind == "complete_message":
+            properties[name] = {"$ref": message}
         else:
             properties[name] = cast("Json", _NARROWER.get(name, _KINDS[field.kind]))
     required: list[Json] = [*extra, *(name for name, field in fields.items() if field.required)]

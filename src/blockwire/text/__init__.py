@@ -8,9 +8,16 @@ from blockwire.text.clusters import AmbiguousWidth, clusters, cut, width
 from blockwire.text.controls import label_controls
 from blockwire.text.layout import TAB_STOP_CELLS, WrapMode, expand_tabs, last_break, wrap
 from blockwire.text.matching import Snippet, TextWords, cut_snippet, strong_words
-from blockwire.text.search_query import Clause, Phrase, SearchQuery, parse_query
+from blockwire.text.search_query import (
+    QUERY_CHARS_MAX,
+    Clause,
+    Phrase,
+    SearchQuery,
+    parse_query,
+)
 
 __all__ = [
+    "QUERY_CHARS_MAX",
     "TAB_STOP_CELLS",
     "AmbiguousWidth",
     "Clause",

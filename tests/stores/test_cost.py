@@ -51,6 +51,7 @@ def steps_of(path: Path) -> dict[str, int]:
 MAY_SCAN = {
     "ping": {"pings"},
     "list_due": {"s"},
+    "next_trimmed": {"u"},
     "list_unfinished_turns": {"t"},
     "count_loose": {"(subquery-1)"},
     # Conversations that are being made right now.

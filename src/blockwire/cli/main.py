@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from blockwire import __version__
 from blockwire.cli.encoding import repair_streams
@@ -40,8 +41,9 @@ ADVICE: Final[Mapping[str, str]] = MappingProxyType(
         "turn_not_found": "blockwire show CONVERSATION --json names the turns that there are",
         "unauthorized": "put a token that the gateway knows into BLOCKWIRE_TOKEN",
         "insufficient_scope": "put one that has it into BLOCKWIRE_TOKEN",
-        "conversation_busy": "wait for it, or stop it: blockwire watch CONVERSATION shows it",
-        "tokens_required": "blockwire serve --help says how (--token-file)",
+        "tokens_required": "blockwire token create NAME --scope read,write",
+        "token_not_found": "blockwire token list shows what there is",
+        "token_exists": "blockwire token revoke NAME makes room",
     }
 )
 
@@ -57,9 +59,12 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "decode": ("decode", "Turn a provider's recorded bytes into stream events."),
     "validate": ("validate", "Check messages, blocks or events against the contract."),
     "check": ("check", "Check a store: file, numbers, and messages against their events."),
+    "migrate": ("migrate", "Bring a store to the schema of this release, with a copy first."),
     "schema": ("schema", "Print the JSON Schemas."),
+    "token": ("token", "Make, list and take back tokens that let others in."),
     "config": ("config", "Show every setting and where it came from."),
     "doctor": ("doctor", "Look for what could stop blockwire from working here."),
+    "completion": ("completion", "Print what makes a shell complete these commands."),
     "demo": ("demo", "Three recorded answers; one cut, one with its gateway killed."),
 }
 
@@ -85,6 +90,15 @@ class _LazyGroup(click.Group):
         module = importlib.import_module(f"blockwire.cli.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        # Without importing a command.
+        found = [
+            CompletionItem(name, help=text)
+            for name, (_module, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
@@ -146,6 +160,9 @@ def _status_of(error: BaseException) -> int:
         case click.ClickException():
             error.show()
             return error.exit_code
+        case SystemExit(code=0):
+            # click has answered a shell that completes a command line.
+            return 0
         case OutputClosedError() | BrokenPipeError() | SystemExit():
             # click exits by itself when help goes to somebody who has left.
             _drop_output()

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 __all__ = ["ID_PREFIXES", "IdKind"]
 
-IdKind = Literal["conversation", "turn", "message", "block", "attachment", "request"]
+IdKind = Literal["conversation", "turn", "message", "block", "attachment", "request", "share"]
 
 # A turn's assistant message has the turn's id; ``msg_`` is for all other messages.
 ID_PREFIXES: Final[Mapping[IdKind, str]] = MappingProxyType(
@@ -23,5 +23,6 @@ ID_PREFIXES: Final[Mapping[IdKind, str]] = MappingProxyType(
         "block": "block_",
         "attachment": "att_",
         "request": "req_",
+        "share": "share_",
     }
 )

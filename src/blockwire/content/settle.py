@@ -22,6 +22,7 @@ from blockwire.jsontext import Json
 __all__ = [
     "ENGINE_FAILED_MESSAGE",
     "TRUNCATED_MESSAGE",
+    "closing_error",
     "end_turn",
     "interrupt_turn",
     "settle_blocks",
@@ -118,3 +119,16 @@ def interrupt_turn(turn: TurnState, error_block_id: str) -> list[StreamEvent]:
         "retryable": True,
     }
     return end_turn(turn, "failed", block=error, reason="interrupted")
+
+
+def closing_error(turn: TurnState) -> dict[str, Json] | None:
+    """Return ``{code, message, retryable}`` of the last error block of a turn, or None."""
+    for block in reversed(turn.blocks):
+        if block.type == "error":
+            error = block.block
+            return {
+                "code": error["code"],
+                "message": error["message"],
+                "retryable": error.get("retryable", False),
+            }
+    return None

@@ -7,6 +7,8 @@ reference page and ``blockwire config`` are made of them.
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -17,12 +19,25 @@ from blockwire.engines.keeper import TurnLimits
 from blockwire.errors import LocalProtocolError
 from blockwire.providers import PROVIDER_APIS
 
-__all__ = ["ENGINE_KINDS", "SETTINGS", "EngineConfig", "EngineKind", "Setting", "check_config"]
+__all__ = [
+    "ENGINE_KINDS",
+    "PRICE_NAMES",
+    "SETTINGS",
+    "EngineConfig",
+    "EngineKind",
+    "Setting",
+    "check_config",
+]
 
 EngineKind = Literal["command", "replay", "openai", "anthropic", "gemini", "ollama", "external"]
 ENGINE_KINDS: Final[tuple[EngineKind, ...]] = get_args(EngineKind)
 
-SettingType = Literal["text", "words", "number", "count", "boolean", "text table", "table"]
+SettingType = Literal[
+    "text", "words", "number", "count", "boolean", "text table", "table", "price table", "currency"
+]
+
+PRICE_NAMES: Final = ("input", "cached_input", "cache_write", "output")
+"""What a million tokens may have a price for."""
 
 
 class Setting(NamedTuple):
@@ -58,6 +73,13 @@ COMMON: Final[Mapping[str, Setting]] = MappingProxyType(
         "idle_s": Setting("number", _LIMITS.idle_s, "Seconds between two events of a turn."),
         "answer_bytes_max": Setting("count", _LIMITS.bytes_max, "Bytes of one answer."),
         "answer_events_max": Setting("count", _LIMITS.events_max, "Events of one answer."),
+        "prices": Setting(
+            "price table",
+            {},
+            'Prices of a million tokens, by model, `"*"` for any other: '
+            f"{', '.join(f'`{name}`' for name in PRICE_NAMES)}. Without them no cost is told.",
+        ),
+        "currency": Setting("currency", "usd", "Of the prices: three letters in lower case."),
     }
 )
 
@@ -143,6 +165,23 @@ SETTINGS: Final[Mapping[EngineKind, Mapping[str, Setting]]] = MappingProxyType(
 )
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) in {int, float} and 0 <= value < math.inf
+
+
+def _is_prices(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(prices, Mapping)
+        and bool(prices)
+        and all(name in PRICE_NAMES and _is_number(price) for name, price in prices.items())
+        for prices in value.values()
+    )
+
+
+def _is_currency(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[a-z]{3}", value) is not None
+
+
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -154,6 +193,11 @@ _TYPES: Final[Mapping[SettingType, tuple[Callable[[Any], bool], str]]] = Mapping
         "number": (lambda v: type(v) in {int, float} and v >= 0, "a number, not negative"),
         "count": (lambda v: type(v) is int and v > 0, "an integer above 0"),
         "boolean": (lambda v: isinstance(v, bool), "true or false"),
+        "price table": (
+            _is_prices,
+            f"a table by model of tables with numbers for {', '.join(PRICE_NAMES)}",
+        ),
+        "currency": (_is_currency, "three letters in lower case, such as usd"),
         "text table": (
             lambda v: isinstance(v, Mapping) and all(isinstance(i, str) for i in v.values()),
             "a table of texts",

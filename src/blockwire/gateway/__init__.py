@@ -6,7 +6,7 @@ Spec: docs/spec/gateway/. Above is ``cli``, which picks store, bus and engines.
 from __future__ import annotations
 
 from blockwire.gateway.app import GatewayApp, create_app
-from blockwire.gateway.auth import Auth, Token, TokenFile, check_bind, hash_token, load_token_file
+from blockwire.gateway.auth import Auth, Token, TokenFile, hash_token, load_token_file
 from blockwire.gateway.limits import HttpSettings
 from blockwire.gateway.server import serve
 from blockwire.gateway.service import GatewayService, SubmitResult
@@ -23,7 +23,6 @@ __all__ = [
     "SubmitResult",
     "Token",
     "TokenFile",
-    "check_bind",
     "create_app",
     "hash_token",
     "load_token_file",

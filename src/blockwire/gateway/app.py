@@ -10,19 +10,19 @@ same everywhere and a stream has nothing of a framework between itself and the s
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 from starlette.datastructures import Headers
 from starlette.routing import compile_path
 
 from blockwire.errors import BlockwireError, RemoteProtocolError
-from blockwire.gateway.answer import PROTOCOL, PROTOCOL_HEADER, Answer, base_headers
-from blockwire.gateway.auth import Auth, Caller
+from blockwire.gateway.answer import PROTOCOL, PROTOCOL_HEADER, Answer, with_base
+from blockwire.gateway.auth import Auth
 from blockwire.gateway.call import (
     AsgiScope,
     Call,
@@ -30,8 +30,9 @@ from blockwire.gateway.call import (
     Receive,
     Send,
     Surface,
-    read_query,
 )
+from blockwire.gateway.entrance import let_in
+from blockwire.gateway.guests import Guests
 from blockwire.gateway.http_errors import (
     error_body,
     gateway_stopping,
@@ -44,6 +45,7 @@ from blockwire.gateway.limits import HttpSettings, Limits
 from blockwire.gateway.observer import RequestRecord
 from blockwire.gateway.openapi import openapi_document, published_schemas
 from blockwire.gateway.operation import Operation
+from blockwire.gateway.queries import read_query
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
@@ -53,9 +55,6 @@ from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Clock
 
 __all__ = ["GatewayApp", "create_app"]
-
-NOBODY: Final = Caller("nobody", frozenset())
-"""Whoever calls a route that asks for no token."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -88,6 +87,7 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         auth=auth,
         hub=hub,
         limits=Limits(http, clock),
+        guests=Guests(clock),
         documents={
             **_own_documents(),
             **{f"schema:{name}": encode_json(schema) for name, schema in schemas.items()},
@@ -96,6 +96,7 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         stopping=anyio.Event(),
         bodies=set(),
     )
+    service.keyring.on_revoked = surface.guests.close
     return GatewayApp(surface, OPERATIONS)
 
 
@@ -106,6 +107,17 @@ def _own_documents() -> Mapping[str, bytes]:
     for name, schema in published_schemas().items():
         documents[f"schema:{name}"] = encode_json(schema)
     return MappingProxyType(documents)
+
+
+class _Arrival(NamedTuple):
+    """A request that has just come, and what goes back whatever becomes of it."""
+
+    scope: AsgiScope
+    headers: Headers
+    receive: Receive
+    send: Send
+    record: RequestRecord
+    site_headers: Sequence[tuple[bytes, bytes]]
 
 
 class GatewayApp:
@@ -156,11 +168,14 @@ class GatewayApp:
         record = observer.start_request(
             scope["method"], read_traceparent(headers.getlist("traceparent"))
         )
+        arrival = _Arrival(
+            scope, headers, receive, send, record, self._site_headers(headers, scope)
+        )
         try:
-            answer = await self._answer(scope, headers, receive, send, record)
+            answer = await self._answer(arrival)
             if answer is not None:
                 record.sent_bytes = 0 if scope["method"] == "HEAD" else len(answer.body)
-                await _send_answer(scope, send, answer)
+                await _send_answer(arrival, answer)
                 record.status = answer.status
         except PeerGoneError:
             return
@@ -175,18 +190,19 @@ class GatewayApp:
         self.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _answer(
-        self,
-        scope: AsgiScope,
-        headers: Headers,
-        receive: Receive,
-        send: Send,
-        record: RequestRecord,
-    ) -> Answer | None:
+    def _site_headers(self, headers: Headers, scope: AsgiScope) -> list[tuple[bytes, bytes]]:
+        return self.surface.auth.sites.cors_headers(
+            headers.getlist("host"),
+            headers.getlist("origin"),
+            is_preflight=scope["method"] == "OPTIONS",
+        )
+
+    async def _answer(self, arrival: _Arrival) -> Answer | None:
         call: Call | None = None
         try:
-            operation, call = self._let_in(scope, headers, receive, send, record)
-            answer = await operation.respond(call)
+            operation, call = await self._let_in(arrival)
+            with self.surface.guests.staying(call.caller, call.dismiss):
+                answer = await operation.respond(call)
         except BlockwireError as error:
             refused = error
         except PeerGoneError:
@@ -198,31 +214,29 @@ class GatewayApp:
             if answer is not None and answer.has_etag:
                 return _revalidated(answer, call.headers.getlist("if-none-match"))
             return answer
-        record.code = refused.code
+        arrival.record.code = refused.code
         if status_of(refused) >= 500 and refused.code != "gateway_stopping":
             _log.error("refused: %s", refused.code, exc_info=refused.__cause__)
         if call is not None and call.has_started:
             # Too late for a status; the peer sees a stream that was cut, and its cursor is good.
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            end = {"type": "http.response.body", "body": b"", "more_body": False}
+            await arrival.send(end)
             return None
         # It holds this frame, which holds it: a cycle that would wait for the collector.
         return _refusal(untraced(refused))
 
-    def _let_in(
-        self,
-        scope: AsgiScope,
-        headers: Headers,
-        receive: Receive,
-        send: Send,
-        record: RequestRecord,
-    ) -> tuple[Operation, Call]:
+    async def _let_in(self, arrival: _Arrival) -> tuple[Operation, Call]:
         """Return what was called, and the call, once nothing speaks against it.
 
         Raises:
             BlockwireError: What does.
         """
         surface = self.surface
-        surface.auth.check_site(headers.getlist("host"), headers.getlist("origin"))
+        scope, headers, receive, send, record, site_headers = arrival
+        auth, keyring = surface.auth, surface.service.keyring
+        auth.sites.check(
+            headers.getlist("host"), headers.getlist("origin"), is_open=auth.is_open(keyring)
+        )
         version = headers.get(PROTOCOL_HEADER, PROTOCOL)
         if version != PROTOCOL:
             raise RemoteProtocolError(
@@ -233,18 +247,14 @@ class GatewayApp:
         record.route, record.path = operation.path or record.route, path
         if surface.draining.is_set() and operation.scope is not None:
             raise gateway_stopping()
-        caller = NOBODY
-        if operation.scope is not None:
-            caller = surface.auth.identify(headers.getlist("authorization"))
-            record.caller = caller.name
-            surface.limits.count_request(caller.name)
-            caller.require(operation.scope)
+        caller = await let_in(surface, operation, headers, scope["query_string"], record)
         query = read_query(
             scope["query_string"], operation.query_names, bytes_max=surface.http.query_bytes_max
         )
         call = Call(
             surface, caller, scope["method"], headers, path=path, query=query,
             receive=receive, send=send, record=record,
+            peer=(scope.get("client") or ("",))[0], site_headers=site_headers,
         )  # fmt: skip
         return operation, call
 
@@ -324,12 +334,13 @@ def _revalidated(answer: Answer, if_none_match: list[str]) -> Answer:
     )
 
 
-async def _send_answer(scope: AsgiScope, send: Send, answer: Answer) -> None:
-    headers = base_headers()
-    headers += [(name.encode(), value.encode()) for name, value in answer.headers]
+async def _send_answer(arrival: _Arrival, answer: Answer) -> None:
+    send = arrival.send
+    headers = with_base((name.encode(), value.encode()) for name, value in answer.headers)
+    headers += arrival.site_headers
     if answer.status not in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:
         headers.append((b"content-type", answer.media_type.encode()))
         headers.append((b"content-length", str(len(answer.body)).encode()))
-    body = b"" if scope["method"] == "HEAD" else answer.body
+    body = b"" if arrival.record.method == "HEAD" else answer.body
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

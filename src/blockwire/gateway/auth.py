@@ -1,248 +1,224 @@
-"""Who may do what: tokens, scopes, views, and which sites a browser may call us from.
+"""Who calls: the one place that turns what a request presents into a caller.
 
 Spec: docs/spec/gateway/auth.md.
 
-On loopback without tokens every caller has all scopes. Once any token is configured, and on any
-other bind, there is no access without one. Tokens are stored as SHA-256, compared in constant
-time, and never part of a URL or a log.
+On loopback without tokens every caller has all scopes. Once there is any token, and on any other
+bind, there is no access without one. Secrets are kept as SHA-256, compared in constant time, and
+never part of a URL or a log; a ticket may be part of a URL, and is part of no log.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import ipaddress
 import re
-import stat
-import tomllib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Final, NamedTuple
 
-from blockwire.content import View
-from blockwire.content.vocabulary import VIEWS
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
+from blockwire.gateway.callers import LOCAL_CALLER, SCOPES, Caller, Scope
+from blockwire.gateway.credentials import SECRET_PREFIXES, hash_token, is_mistyped
+from blockwire.gateway.keyring import Keyring
+from blockwire.gateway.sites import Sites, is_loopback
+from blockwire.gateway.tokens import Token, TokenFile, load_token_file
 
 __all__ = [
-    "SCOPES", "Auth", "Caller", "Scope", "Token", "TokenFile", "check_bind", "hash_token",
-    "is_loopback", "load_token_file",
+    "SCOPES", "Auth", "Caller", "Presented", "Scope", "Token", "TokenFile", "cookie_names",
+    "hash_token", "is_loopback", "load_token_file", "read_cookie",
 ]  # fmt: skip
 
-Scope = Literal["read", "write", "reasoning", "admin"]
-SCOPES: Final[frozenset[str]] = frozenset(get_args(Scope))
-
-TOKEN_FILE_BYTES_MAX: Final = 1_048_576
-"""Bytes of a token file."""
-
-_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-_SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")
 # RFC 6750, section 2.1: b64token.
 _BEARER: Final = re.compile(r"bearer +([A-Za-z0-9\-._~+/]+=*)\Z", re.IGNORECASE)
-_HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.\-_]+)(?::[0-9]{1,5})?\Z")
-_TOKEN_MEMBERS: Final = frozenset({"name", "sha256", "scopes", "tenant"})
+_PORT: Final = re.compile(r":([0-9]{1,5})\Z")
 
 
-class Token(NamedTuple):
-    """One token as it is stored: its hash, what it allows, and whose conversations it sees."""
-
-    name: str
-    sha256: str
-    scopes: frozenset[str]
-    tenant: str | None = None
-
-
-class TokenFile(NamedTuple):
-    """The tokens of a file, and sentences about what is wrong with how it is kept."""
-
-    tokens: tuple[Token, ...]
-    warnings: tuple[str, ...]
-
-
-class Caller(NamedTuple):
-    """Whoever made a request.
+class Presented(NamedTuple):
+    """What a request shows to be let in.
 
     Attributes:
-        name: Of the token, or ``local``; limits are counted by it.
-        scopes: What it may do.
-        tenant: Whose conversations it sees; None sees all.
+        authorizations: Values of ``Authorization``.
+        cookies: Values of ``Cookie``.
+        hosts: Values of ``Host``; a cookie is named by its port.
+        ticket: Of the query, on routes that take one.
     """
 
-    name: str
-    scopes: frozenset[str]
-    tenant: str | None = None
-
-    def require(self, scope: str) -> None:
-        """Raise RemoteProtocolError ``insufficient_scope`` unless the caller has ``scope``."""
-        if scope not in self.scopes:
-            raise RemoteProtocolError("insufficient_scope", f"the token lacks the scope {scope}")
-
-    def view(self, asked: str | None = None) -> View:
-        """Return the view of this caller: the owner's iff it has the scope ``reasoning``.
-
-        Args:
-            asked: ``public`` asks for less, ``owner`` for what the token must allow.
-
-        Raises:
-            RemoteProtocolError: ``insufficient_scope``, ``invalid_parameter``.
-        """
-        if asked is not None and asked not in VIEWS:
-            raise RemoteProtocolError("invalid_parameter", f"view is {' or '.join(VIEWS)}")
-        if asked == "owner":
-            self.require("reasoning")
-        return "owner" if asked != "public" and "reasoning" in self.scopes else "public"
-
-
-LOCAL_CALLER: Final = Caller("local", SCOPES)
-
-
-def hash_token(token: str) -> str:
-    """Return what is stored of ``token``: SHA-256 of its UTF-8 bytes, hexadecimal."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a server bound to ``host`` is reached from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
-def check_bind(host: str, tokens: Sequence[Token]) -> None:
-    """Refuse a bind that would let strangers in.
-
-    Raises:
-        LocalProtocolError: ``tokens_required`` for a bind that is not loopback without tokens.
-    """
-    if not is_loopback(host) and not tokens:
-        raise LocalProtocolError(
-            "tokens_required",
-            f"{host} is reached from other machines: give a token file, or bind to 127.0.0.1",
-        )
+    authorizations: Sequence[str] = ()
+    cookies: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+    ticket: str | None = None
 
 
 class Auth:
-    """Decides about each request before anything else looks at it."""
+    """Decides about each request before anything else looks at it.
 
-    def __init__(
+    Attributes:
+        sites: Which pages and proxies are taken for what they say.
+    """
+
+    def __init__(  # noqa: PLR0913 - what can be configured
         self,
         tokens: Sequence[Token] = (),
         *,
+        own_token: Token | None = None,
         host: str = "127.0.0.1",
         allowed_hosts: Iterable[str] = (),
         allowed_origins: Iterable[str] = (),
+        trusted_proxies: Iterable[str] = (),
     ) -> None:
         """Take what is configured.
 
         Args:
-            tokens: None at all on loopback means that no token is needed.
+            tokens: Of the token file, besides those of the store.
+            own_token: Lets in the commands of whoever runs the gateway; it is not counted as one.
             host: The bind.
-            allowed_hosts: More names under which a loopback server may be called.
-            allowed_origins: Origins of pages that may call us, besides our own.
+            allowed_hosts: See :class:`~blockwire.gateway.sites.Sites`.
+            allowed_origins: See there.
+            trusted_proxies: See there.
 
         Raises:
-            LocalProtocolError: See :func:`check_bind`.
+            LocalProtocolError: ``invalid_config``.
         """
-        check_bind(host, tokens)
-        self._tokens = tuple(tokens)
-        self._checks_host = is_loopback(host)
-        self._hosts = _LOOPBACK_NAMES | {host.lower()} | {name.lower() for name in allowed_hosts}
-        self._origins = frozenset(origin.lower().rstrip("/") for origin in allowed_origins)
+        self._host = host
+        self._tokens = {token.sha256: token for token in tokens}
+        self._own = own_token
+        self.sites = Sites(
+            host=host,
+            allowed_hosts=allowed_hosts,
+            allowed_origins=allowed_origins,
+            trusted_proxies=trusted_proxies,
+        )
 
-    def check_site(self, hosts: Sequence[str], origins: Sequence[str]) -> None:
-        """Refuse requests that a page of another site made a browser send.
+    def take_over(self, other: Auth) -> list[str]:
+        """Do from now on as ``other`` is configured, but for the bind and the own token.
 
-        Args:
-            hosts: Values of ``Host``.
-            origins: Values of ``Origin``.
+        Returns the hashes of tokens that are not there any more: whoever came in with them has
+        to go (:meth:`~blockwire.gateway.guests.Guests.close`).
+        """
+        gone = [digest for digest in self._tokens if digest not in other._tokens]
+        self._tokens, self.sites = other._tokens, other.sites
+        return gone
+
+    def check_bind(self, keyring: Keyring) -> None:
+        """Refuse a bind that nobody could use, or anybody.
 
         Raises:
-            RemoteProtocolError: ``host_refused``, ``origin_refused``.
+            LocalProtocolError: ``tokens_required`` for a bind that is not loopback without tokens.
         """
-        host = hosts[0].lower() if len(hosts) == 1 else ""
-        if self._checks_host:
-            name = _HOST.match(host)
-            if name is None or name[1] not in self._hosts:
-                # A name that resolves to this machine is how DNS rebinding gets here.
-                raise RemoteProtocolError("host_refused", "not called by one of its own names")
-        for origin in origins:
-            own = {f"http://{host}", f"https://{host}"}
-            if origin.lower() not in own and origin.lower() not in self._origins:
-                raise RemoteProtocolError("origin_refused", "called from a page of another site")
+        if not self.sites.is_loopback and not self._has_tokens(keyring):
+            raise LocalProtocolError(
+                "tokens_required",
+                f"{self._host} is reached from other machines: make a token first, "
+                "or bind to 127.0.0.1",
+            )
 
-    def identify(self, authorizations: Sequence[str]) -> Caller:
+    def _has_tokens(self, keyring: Keyring) -> bool:
+        return bool(self._tokens) or keyring.has_tokens
+
+    def is_open(self, keyring: Keyring) -> bool:
+        """Return whether nobody needs a token."""
+        return self.sites.is_loopback and not self._has_tokens(keyring)
+
+    def find_token(self, secret: str, keyring: Keyring) -> Token | None:
+        """Return the token that is spelled ``secret``, if it lets anybody in now."""
+        return self._find(hash_token(secret), keyring)
+
+    def _find(self, digest: str, keyring: Keyring) -> Token | None:
+        token = self._tokens.get(digest)
+        if token is None and self._own is not None:
+            token = self._own if hmac.compare_digest(self._own.sha256, digest) else None
+        if token is not None and hmac.compare_digest(token.sha256, digest):
+            return token
+        return keyring.find_token(digest)
+
+    async def identify(self, presented: Presented, keyring: Keyring) -> Caller:
         """Return who calls.
-
-        Args:
-            authorizations: Values of ``Authorization``.
 
         Raises:
             RemoteProtocolError: ``unauthorized``.
         """
-        if not self._tokens:
+        if presented.ticket is not None:
+            holder = keyring.find_ticket(hash_token(presented.ticket))
+            if holder is None:
+                raise _unauthorized("the ticket is over, or none of ours; fetch a new one")
+            return holder
+        bearer = _bearer(presented.authorizations)
+        if bearer is not None and bearer.startswith(SECRET_PREFIXES["share"]):
+            return await self._shared(bearer, keyring)
+        if self.is_open(keyring):
             return LOCAL_CALLER
-        bearer = _BEARER.match(authorizations[0]) if len(authorizations) == 1 else None
+        if not presented.authorizations and presented.cookies:
+            return await self._logged_in(presented, keyring)
         if bearer is None:
-            raise RemoteProtocolError("unauthorized", "send Authorization: Bearer and a token")
-        presented = hash_token(bearer[1])
-        found: Token | None = None
-        for token in self._tokens:
-            # No early way out: how long this takes says nothing about which token came close.
-            if hmac.compare_digest(token.sha256, presented):
-                found = token
-        if found is None:
-            raise RemoteProtocolError("unauthorized", "this token is not known")
-        return Caller(found.name, found.scopes, found.tenant)
+            raise _unauthorized("send Authorization: Bearer and a token")
+        token = self.find_token(bearer, keyring)
+        if token is None:
+            what = "was cut or mistyped" if is_mistyped(bearer) else "is not known, or over"
+            raise _unauthorized(f"this token {what}")
+        await keyring.note_use(token.sha256)
+        return _caller(token)
+
+    async def _shared(self, secret: str, keyring: Keyring) -> Caller:
+        digest = hash_token(secret)
+        share = await keyring.find_share(digest)
+        if share is None:
+            raise _unauthorized("the link is over, or was taken back")
+        return Caller(
+            f"share {share.id}",
+            frozenset({"read"}),
+            conversation_id=share.conversation_id,
+            via="share",
+            grants=(digest,),
+            expires_at=share.expires_at,
+        )
+
+    async def _logged_in(self, presented: Presented, keyring: Keyring) -> Caller:
+        secret = read_cookie(presented.cookies, presented.hosts)
+        login = None if secret is None else await keyring.find_login(hash_token(secret))
+        token = None if login is None else self._find(login.token_hash, keyring)
+        if login is None or token is None:
+            raise _unauthorized("the login is over: log in again")
+        caller = _caller(token)
+        return caller._replace(
+            via="cookie",
+            grants=(login.secret_hash, *caller.grants),
+            expires_at=login.expires_at,
+        )
 
 
-def load_token_file(path: Path) -> TokenFile:
-    """Return the tokens in a TOML file of ``[[tokens]]`` tables.
+def _caller(token: Token) -> Caller:
+    return Caller(
+        token.name,
+        token.scopes,
+        token.tenant,
+        grants=(token.sha256,),
+        expires_at=token.expires_at,
+    )
 
-    Each has ``name``, ``sha256`` (see :func:`hash_token`), ``scopes`` and perhaps ``tenant``.
 
-    Raises:
-        LocalProtocolError: ``invalid_token_file``, with a sentence on what to do.
+def _bearer(authorizations: Sequence[str]) -> str | None:
+    match = _BEARER.match(authorizations[0]) if len(authorizations) == 1 else None
+    return None if match is None else match[1]
+
+
+def cookie_names(hosts: Sequence[str]) -> tuple[str, str]:
+    """Return the names of the cookie: over TLS, where only we can set it, and without.
+
+    Without, it is named by our port: browsers keep one set of cookies for all ports of a machine.
     """
-    try:
-        with path.open("rb") as file:
-            mode = path.stat().st_mode
-            data = file.read(TOKEN_FILE_BYTES_MAX + 1)
-        if len(data) > TOKEN_FILE_BYTES_MAX:
-            raise _bad_file(path, f"is larger than {TOKEN_FILE_BYTES_MAX} bytes")
-        table = tomllib.loads(data.decode())
-    except OSError as error:
-        raise _bad_file(path, f"cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise _bad_file(path, "is not TOML") from None
-    entries = table.get("tokens")
-    if table.keys() != {"tokens"} or not isinstance(entries, list) or not entries:
-        raise _bad_file(path, "holds [[tokens]] tables and nothing else")
-    tokens = tuple(_read_token(path, index, entry) for index, entry in enumerate(entries, 1))
-    if len({token.name for token in tokens}) != len(tokens):
-        raise _bad_file(path, "names two tokens alike")
-    warnings: tuple[str, ...] = ()
-    if mode & (stat.S_IRGRP | stat.S_IROTH):
-        warnings = (f"{path} can be read by others: chmod 600 it",)
-    return TokenFile(tokens, warnings)
+    port = _PORT.search(hosts[0]) if len(hosts) == 1 else None
+    return "__Host-blockwire", f"blockwire-{port[1] if port else 80}"
 
 
-def _read_token(path: Path, index: int, entry: Any) -> Token:
-    if not isinstance(entry, dict) or not entry.keys() <= _TOKEN_MEMBERS:
-        raise _bad_file(path, f"token {index}: has name, sha256, scopes and tenant, no more")
-    name, digest, tenant = (entry.get(member) for member in ("name", "sha256", "tenant"))
-    scopes = entry.get("scopes")
-    if not isinstance(name, str) or not name.strip():
-        raise _bad_file(path, f"token {index}: needs a name")
-    if not isinstance(digest, str) or not _SHA256.match(digest):
-        raise _bad_file(path, f"token {index}: sha256 is the hash in 64 lower-case hex digits")
-    if not isinstance(scopes, list) or not scopes or not SCOPES.issuperset(map(str, scopes)):
-        raise _bad_file(path, f"token {index}: scopes are some of {', '.join(sorted(SCOPES))}")
-    if tenant is not None and (not isinstance(tenant, str) or not tenant.strip()):
-        raise _bad_file(path, f"token {index}: tenant is a name")
-    return Token(name, digest, frozenset(cast("list[str]", scopes)), tenant)
+def read_cookie(cookies: Sequence[str], hosts: Sequence[str]) -> str | None:
+    """Return the secret that our cookie holds, or None."""
+    for name in cookie_names(hosts):
+        for header in cookies:
+            # Others on this machine set cookies, too, and not all of them by the book.
+            for pair in header.split(";"):
+                key, _, value = pair.strip().partition("=")
+                if key == name:
+                    return value
+    return None
 
 
-def _bad_file(path: Path, what: str) -> LocalProtocolError:
-    return LocalProtocolError("invalid_token_file", f"{path} {what}")
+def _unauthorized(detail: str) -> RemoteProtocolError:
+    return RemoteProtocolError("unauthorized", detail)

@@ -27,12 +27,17 @@ from blockwire.jsontext import Json, pointer
 __all__ = [
     "TAGS_MAX",
     "ConversationBody",
+    "ForkBody",
     "ResumeBody",
     "SubmitBody",
     "check_idempotency_key",
+    "checked_body",
     "read_conversation_body",
+    "read_fork_body",
+    "read_login_body",
     "read_message_body",
     "read_resume_body",
+    "read_retry_body",
     "read_submit_body",
 ]
 
@@ -54,6 +59,11 @@ CONVERSATION_FIELDS: Final[Mapping[str, Field]] = {
     "system": Field("value"),
     "metadata": Field("value"),
 }
+RETRY_FIELDS: Final[Mapping[str, Field]] = {
+    name: field for name, field in SUBMIT_FIELDS.items() if name != "content"
+}
+FORK_FIELDS: Final[Mapping[str, Field]] = {"turn_id": Field("id"), "title": Field("value")}
+LOGIN_FIELDS: Final[Mapping[str, Field]] = {"token": Field("value", required=True)}
 RESUME_FIELDS: Final[Mapping[str, Field]] = {
     "request_id": Field("id", required=True),
     "answer": Field("value", required=True),
@@ -81,6 +91,14 @@ class ConversationBody(NamedTuple):
     metadata: dict[str, Json] | None
 
 
+class ForkBody(NamedTuple):
+    """Where a fork ends, and its title where it ``has_title`` of its own."""
+
+    turn_id: str | None
+    has_title: bool
+    title: str | None
+
+
 class ResumeBody(NamedTuple):
     """An answer to a suspended turn."""
 
@@ -102,7 +120,13 @@ def check_idempotency_key(key: str) -> str:
     return key
 
 
-def _checked(body: Json, fields: Mapping[str, Field]) -> dict[str, Json]:
+def checked_body(body: Json, fields: Mapping[str, Field]) -> dict[str, Json]:
+    """Return the members of a body that has no others than ``fields``.
+
+    Raises:
+        RemoteProtocolError: ``unknown_field``, ``missing_member``, ``invalid_member``,
+            ``invalid_name``, ``invalid_key``.
+    """
     if not isinstance(body, dict):
         raise RemoteProtocolError("invalid_member", "the body is an object", pointer="")
     for name in body:
@@ -124,12 +148,26 @@ def read_submit_body(body: Json, new_id: _NewId) -> SubmitBody:
         RemoteProtocolError: ``unknown_field``, ``missing_member``, ``invalid_member``,
             ``invalid_name``, ``invalid_enum``, ``invalid_key``, ``block_exists``.
     """
-    members = _checked(body, SUBMIT_FIELDS)
+    members = checked_body(body, SUBMIT_FIELDS)
+    return _read_options(members, _read_content(members["content"], new_id))
+
+
+def read_retry_body(body: Json, content: list[Block]) -> SubmitBody:
+    """Return the submit that asks ``content`` again, in the way that ``body`` says.
+
+    Raises:
+        RemoteProtocolError: ``unknown_field``, ``invalid_member``, ``invalid_name``,
+            ``invalid_key``.
+    """
+    return _read_options(checked_body(body, RETRY_FIELDS), content)
+
+
+def _read_options(members: Mapping[str, Json], content: list[Block]) -> SubmitBody:
     condition = members.get("if_last_turn")
     if condition is not None and not isinstance(condition, str):
         raise RemoteProtocolError("invalid_member", "a turn id or null", pointer="/if_last_turn")
     return SubmitBody(
-        content=_read_content(members["content"], new_id),
+        content=content,
         engine=cast("str | None", members.get("engine")),
         model=cast("str | None", members.get("model")),
         options=cast("dict[str, Json] | None", members.get("options")),
@@ -170,21 +208,37 @@ def read_conversation_body(body: Json) -> ConversationBody:
         RemoteProtocolError: ``unknown_field``, ``invalid_member``, ``invalid_name``,
             ``invalid_key``.
     """
-    members = _checked(body, CONVERSATION_FIELDS)
-    title, system, metadata = (members.get(name) for name in ("title", "system", "metadata"))
-    if title is not None and not is_name(title):
-        raise RemoteProtocolError("invalid_name", "a name without controls", pointer="/title")
+    members = checked_body(body, CONVERSATION_FIELDS)
+    system, metadata = members.get("system"), members.get("metadata")
+    title = _read_title(members.get("title"))
     if system is not None and not isinstance(system, str):
         raise RemoteProtocolError("invalid_member", "a string or null", pointer="/system")
     if metadata is not None and not isinstance(metadata, dict):
         raise RemoteProtocolError("invalid_member", "an object or null", pointer="/metadata")
     return ConversationBody(
         frozenset(members),
-        cast("str | None", title),
+        title,
         _read_tags(members.get("tags")),
         system,
         metadata,
     )
+
+
+def _read_title(title: Json) -> str | None:
+    if title is not None and not is_name(title):
+        raise RemoteProtocolError("invalid_name", "a name without controls", pointer="/title")
+    return cast("str | None", title)
+
+
+def read_fork_body(body: Json) -> ForkBody:
+    """Return what a fork is to be.
+
+    Raises:
+        RemoteProtocolError: ``unknown_field``, ``invalid_name``, ``invalid_key``.
+    """
+    members = checked_body(body, FORK_FIELDS)
+    turn_id = cast("str | None", members.get("turn_id"))
+    return ForkBody(turn_id, "title" in members, _read_title(members.get("title")))
 
 
 def _read_tags(tags: Json) -> tuple[str, ...]:
@@ -234,5 +288,18 @@ def read_resume_body(body: Json) -> ResumeBody:
         RemoteProtocolError: ``unknown_field``, ``missing_member``, ``invalid_name``,
             ``invalid_key``.
     """
-    members = _checked(body, RESUME_FIELDS)
+    members = checked_body(body, RESUME_FIELDS)
     return ResumeBody(cast("str", members["request_id"]), members["answer"])
+
+
+def read_login_body(body: Json) -> str:
+    """Return the token in ``body``; no refusal repeats it.
+
+    Raises:
+        RemoteProtocolError: ``unknown_field``, ``missing_member``, ``invalid_member``,
+            ``invalid_key``.
+    """
+    token = checked_body(body, LOGIN_FIELDS)["token"]
+    if not isinstance(token, str):
+        raise RemoteProtocolError("invalid_member", "a token is a string", pointer="/token")
+    return token

@@ -11,15 +11,16 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
-from urllib.parse import parse_qsl
 
 import anyio
 from starlette.datastructures import Headers
 
 from blockwire.content import View, convert_record
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.answer import base_headers
-from blockwire.gateway.auth import Auth, Caller
+from blockwire.gateway.answer import with_base
+from blockwire.gateway.auth import Auth
+from blockwire.gateway.callers import Caller
+from blockwire.gateway.guests import Guests
 from blockwire.gateway.http_errors import gateway_stopping
 from blockwire.gateway.hub import Hub
 from blockwire.gateway.limits import HttpSettings, Limits
@@ -30,7 +31,7 @@ from blockwire.jsontext import Json, decode_json
 
 __all__ = [
     "NDJSON_TYPES", "PAGE_ITEMS", "AsgiScope", "Call", "PeerGoneError", "Receive", "Send",
-    "Surface", "read_query",
+    "Surface",
 ]  # fmt: skip
 
 PAGE_ITEMS: Final = 50
@@ -64,6 +65,7 @@ class Surface(NamedTuple):
     auth: Auth
     hub: Hub
     limits: Limits
+    guests: Guests
     documents: Mapping[str, bytes]
     # New requests are refused; those that were let in go on.
     draining: anyio.Event
@@ -85,6 +87,10 @@ class Call:
         receive: ASGI's.
         has_started: A route that answers piece by piece has begun to.
         record: What is told of it afterwards.
+        peer: Address of the connection; empty where there is none.
+        site_headers: For pages of other origins that may read the answer.
+        is_dismissed: What let it in is worth nothing any more.
+        on_dismissed: Ends it then, if it does something that lasts.
     """
 
     __slots__ = (
@@ -93,12 +99,16 @@ class Call:
         "caller",
         "has_started",
         "headers",
+        "is_dismissed",
         "method",
+        "on_dismissed",
         "path",
+        "peer",
         "query",
         "receive",
         "record",
         "send",
+        "site_headers",
         "surface",
     )
 
@@ -114,7 +124,13 @@ class Call:
         receive: Receive,
         send: Send,
         record: RequestRecord,
+        peer: str = "",
+        site_headers: Sequence[tuple[bytes, bytes]] = (),
     ) -> None:
+        self.peer = peer
+        self.site_headers = site_headers
+        self.is_dismissed = False
+        self.on_dismissed: Callable[[], None] | None = None
         self.record = record
         self.surface = surface
         self.caller = caller
@@ -133,12 +149,25 @@ class Call:
         self.headers = _NO_HEADERS
         self.path = self.query = _NO_PARAMETERS
 
-    async def start(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
-        """Begin an answer of status 200 that is then sent piece by piece."""
+    async def start(self, headers: Sequence[tuple[bytes, bytes]], *, status: int = 200) -> None:
+        """Begin an answer that is then sent piece by piece."""
         self.has_started = True
-        self.record.status = 200
-        every = [*base_headers(), *headers]
-        await self.send({"type": "http.response.start", "status": 200, "headers": every})
+        self.record.status = status
+        every = [*with_base(headers), *self.site_headers]
+        await self.send({"type": "http.response.start", "status": status, "headers": every})
+
+    def dismiss(self) -> None:
+        """End this call as soon as can be: the secret that let it in is worth nothing any more."""
+        self.is_dismissed = True
+        if self.on_dismissed is not None:
+            self.on_dismissed()
+        elif self in self.surface.bodies:
+            self.give_up_body()
+
+    def check_stays(self) -> None:
+        """Raise RemoteProtocolError ``unauthorized`` once the call is dismissed."""
+        if self.is_dismissed:
+            raise RemoteProtocolError("unauthorized", "the token was taken back, or is over")
 
     @property
     def service(self) -> GatewayService:
@@ -259,6 +288,7 @@ class Call:
     async def _receive_piece(self) -> MutableMapping[str, Any]:
         """Return the next piece of the body; a gateway that stops waits for no more of it."""
         waiting = self.surface.bodies
+        self.check_stays()
         if self.surface.stopping.is_set():
             raise gateway_stopping()
         self._body_task = task = asyncio.current_task()
@@ -269,6 +299,7 @@ class Call:
             if not self._is_given_up or task is None:
                 raise
             task.uncancel()
+            self.check_stays()
             raise gateway_stopping() from None
         finally:
             waiting.discard(self)
@@ -280,11 +311,12 @@ class Call:
             self._is_given_up = True
             self._body_task.cancel()
 
-    async def json_body(self, *, default: Json = None) -> Json:
+    async def json_body(self, *, default: Json = None, may_hold_files: bool = False) -> Json:
         """Return the JSON body, its keys converted where ``keys=convert`` asks for it.
 
         Args:
             default: Value of an empty body; None refuses one.
+            may_hold_files: Whether it may be larger, because of files that are taken out of it.
 
         Raises:
             RemoteProtocolError: ``body_too_large``, ``request_timeout``, ``gateway_stopping``,
@@ -292,8 +324,11 @@ class Call:
         """
         pieces: list[bytes] = []
         body_s_max = self.surface.http.body_s_max
+        bytes_max = self.surface.settings.body_bytes_max
+        if may_hold_files:
+            bytes_max = max(bytes_max, self.surface.settings.inline_body_bytes_max)
         with anyio.move_on_after(body_s_max) as limit:
-            async for piece in self.chunks(bytes_max=self.surface.settings.body_bytes_max):
+            async for piece in self.chunks(bytes_max=bytes_max):
                 pieces.append(piece)  # noqa: PERF401 - kept whatever ends it
         if limit.cancelled_caught:
             detail = f"a body is to be here within {body_s_max:g} s"
@@ -329,42 +364,22 @@ class Call:
             watching = start(self._until_gone()), start(self.surface.stopping.wait())
             for task in watching:
                 task.add_done_callback(give_up)
+            self.on_dismissed = scope.cancel
             try:
                 return await work()
             finally:
+                self.on_dismissed = None
                 for task in watching:
                     task.remove_done_callback(give_up)
                     task.cancel()
         if watching[0].done() and not watching[0].cancelled():
             raise PeerGoneError
+        self.check_stays()
         raise gateway_stopping()
 
     async def _until_gone(self) -> None:
         while (await self.receive())["type"] != "http.disconnect":
             pass
-
-
-def read_query(query_string: bytes, known: frozenset[str], *, bytes_max: int) -> dict[str, str]:
-    """Return the parameters of a query.
-
-    Raises:
-        RemoteProtocolError: ``query_too_large``, ``invalid_parameter``, ``unknown_parameter``.
-    """
-    if len(query_string) > bytes_max:
-        raise RemoteProtocolError("query_too_large", f"a query has at most {bytes_max} bytes")
-    try:
-        pairs = parse_qsl(query_string.decode("ascii"), keep_blank_values=True, errors="strict")
-    except ValueError:
-        raise RemoteProtocolError("invalid_parameter", "the query is not UTF-8") from None
-    query: dict[str, str] = {}
-    for name, value in pairs:
-        if name not in known:
-            names = ", ".join(sorted(known)) or "none"
-            raise RemoteProtocolError("unknown_parameter", f"parameters here: {names}")
-        if name in query:
-            raise RemoteProtocolError("invalid_parameter", f"{name} is given twice")
-        query[name] = value
-    return query
 
 
 def _too_large(bytes_max: int) -> RemoteProtocolError:

@@ -23,11 +23,15 @@ from blockwire.content import (
     Message,
     TurnState,
 )
+from blockwire.content.settle import closing_error
 from blockwire.errors import BusError, RemoteProtocolError, StoreError
-from blockwire.gateway.drafts import Batch, closing_error
+from blockwire.gateway.accounts import Accounts
+from blockwire.gateway.answers import AnswerBox
+from blockwire.gateway.drafts import Batch
 from blockwire.gateway.folding import fold_turn
 from blockwire.gateway.inbox import Inbox
 from blockwire.gateway.observer import Observer
+from blockwire.gateway.queue import QueueSpace, TurnQueue
 from blockwire.jsontext import Json
 from blockwire.ports import (
     Append,
@@ -69,9 +73,11 @@ class LiveTurn:
         heard_s: Monotonic time of its last event.
         size_bytes: Committed since it was loaded, encoded.
         is_orphan: Nobody works for it any more and its end is not stored yet.
+        answers: Where the engine that runs it hears answers; None where it takes none.
     """
 
     __slots__ = (
+        "answers",
         "ended",
         "heard_s",
         "inbox",
@@ -91,6 +97,7 @@ class LiveTurn:
         self.heard_s = heard_s
         self.size_bytes = 0
         self.is_orphan = False
+        self.answers: AnswerBox | None = None
 
 
 class Conversation:
@@ -102,6 +109,7 @@ class Conversation:
         committed: What readers see; finished messages are in the store alone.
         turns: Turns that are not over, by id.
         unfinished: Ids of turns that the next :meth:`load` looks for in the store.
+        queue: Turns that wait until those are over.
         pins: How many tasks use it; it leaves memory only at 0.
         is_loaded: Whether ``row`` and ``committed`` are what the store holds.
         is_gone: It was deleted.
@@ -116,16 +124,20 @@ class Conversation:
         clock: Clock,
         faults: Faults | None,
         observer: Observer,
+        accounts: Accounts,
+        queue_space: QueueSpace,
         is_external: Callable[[str], bool],
         ahead_max: int,
     ) -> None:
         self._observer = observer
+        self._accounts = accounts
         self.id = conversation_id
         # Taking a free lock need not wait for a turn of the event loop.
         self.lock = anyio.Lock(fast_acquire=True)
         self.committed = ConversationState(conversation_id)
         self.turns: dict[str, LiveTurn] = {}
         self.unfinished: set[str] = set()
+        self.queue = TurnQueue(queue_space)
         self.pins = 0
         self.is_loaded = False
         self.is_gone = False
@@ -156,7 +168,8 @@ class Conversation:
     @property
     def can_leave(self) -> bool:
         """Whether it may be dropped from memory and loaded again later."""
-        return self.pins == 0 and not self.turns and not self.unfinished
+        is_used = self.pins or self.turns or self.unfinished or self.queue
+        return not is_used
 
     # reading ------------------------------------------------------------------------------
     async def wait_changed(self) -> None:
@@ -249,6 +262,8 @@ class Conversation:
         # While it goes on as before, only its numbers change; the store fills in ``last_seq``.
         if row.status != "running" or turn.turn_status != "running":
             row = turn_row_after(row, turn)
+        if turn.is_terminal:
+            row = self._accounts.priced(row)
         row = msgspec.structs.replace(
             row,
             last_seq=0 if batch.drafts else row.last_seq,
@@ -284,6 +299,9 @@ class Conversation:
             new_turn=new_turn is not None,
             finished=batch.finished,
             expected_epoch=expected_epoch,
+            attachments=tuple(batch.attachments.items()),
+            auto_title=self._accounts.title(self.row, (message for message, _ in batch.finished)),
+            totals=self._accounts.totals(self.row, row) if row and row.id in batch.ended else {},
         )
         if new_turn is not None:
             self.unfinished.add(new_turn.row.id)
@@ -295,8 +313,13 @@ class Conversation:
             size_bytes = batch.size_bytes
         finally:
             self._observer.end_commit(began_s, len(batch.drafts) if size_bytes else 0, size_bytes)
+        known = None if row is None else self.turns.get(row.id)
+        before = None if known is None else known.row.status
         self._accept(batch, appended, new_turn)
+        self._note(change)
         self._publish(appended)
+        if appended.turn is not None:
+            self._accounts.tell(before, appended.turn)
         return appended
 
     async def _append(self, change: Append) -> Appended:
@@ -337,6 +360,14 @@ class Conversation:
             ended.ended.set()
         self._tell_waiters()
 
+    def _note(self, change: Append) -> None:
+        """Keep the row in step with what the store has made of it."""
+        if change.auto_title is not None:
+            self.row = msgspec.structs.replace(self.row, auto_title=change.auto_title)
+        if change.totals:
+            totals = {**self.row.totals, **dict.fromkeys(change.totals, 0)}
+            self.row = msgspec.structs.replace(self.row, totals=totals)
+
     def _publish(self, appended: Appended) -> None:
         if not appended.entries:
             return
@@ -355,6 +386,8 @@ class Conversation:
         self.is_gone = True
         turns, self.turns = self.turns, {}
         self.unfinished.clear()
+        for queued in self.queue:
+            self.queue.remove(queued, "dropped", conversation_not_found())
         for live in turns.values():
             live.ended.set()
             live.scope.cancel()

@@ -10,9 +10,9 @@ import msgspec
 from blockwire.content import MessageCreated, View, redact_message
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway import reading
+from blockwire.gateway.attachments import AttachmentMethods
 from blockwire.gateway.bodies import read_conversation_body, read_message_body
 from blockwire.gateway.conversation import conversation_not_found
-from blockwire.gateway.core import GatewayCore
 from blockwire.gateway.reading import Head
 from blockwire.gateway.shapes import conversation_shape, list_shape
 from blockwire.jsontext import Json
@@ -21,16 +21,19 @@ from blockwire.ports import ControlNotice, ConversationRow
 __all__ = ["ConversationMethods"]
 
 
-class ConversationMethods(GatewayCore):
+class ConversationMethods(AttachmentMethods):
     """The part of :class:`~blockwire.gateway.service.GatewayService` that is not about turns."""
 
     # conversations ------------------------------------------------------------------------
-    async def create_conversation(self, body: Json, *, tenant: str | None) -> dict[str, Json]:
+    async def create_conversation(
+        self, body: Json, *, tenant: str | None, view: View = "public"
+    ) -> dict[str, Json]:
         """Return a new conversation.
 
         Args:
             body: ``{title?, tags?, system?, metadata?}``; None for an empty one.
             tenant: Whose it is.
+            view: Who sees the answer; the owner sees the system prompt.
 
         Raises:
             RemoteProtocolError: ``unknown_field``, ``invalid_member``, ``invalid_name``,
@@ -51,12 +54,12 @@ class ConversationMethods(GatewayCore):
         )
         await self.store.create_conversation(row)
         self._reach("acknowledge.before")
-        return conversation_shape(row, head_seq=0, running_turn_id=None)
+        return conversation_shape(row, head_seq=0, running_turn_id=None, view=view)
 
     async def list_conversations(
-        self, *, cursor: str | None, limit: int, tenant: str | None
+        self, *, cursor: str | None, limit: int, tenant: str | None, view: View = "public"
     ) -> dict[str, Json]:
-        """Return a page of conversations, newest first.
+        """Return a page of conversations, newest first, as ``view`` sees them.
 
         Raises:
             StoreError: ``invalid_cursor``.
@@ -64,17 +67,24 @@ class ConversationMethods(GatewayCore):
         page = await self.store.list_conversations(
             tenant=tenant, cursor=cursor, limit=self._limit(limit)
         )
-        return list_shape([self._shape(row) for row in page.items], page.next_cursor)
+        return list_shape([self._shape(row, view) for row in page.items], page.next_cursor)
 
-    def _shape(self, row: ConversationRow) -> dict[str, Json]:
+    def _shape(self, row: ConversationRow, view: View) -> dict[str, Json]:
         known = self._registry.peek(row.id)
         if known is None:
-            return conversation_shape(row, head_seq=row.head_seq, running_turn_id=None)
-        running = next(iter(known.committed.running), None)
-        return conversation_shape(row, head_seq=known.head_seq, running_turn_id=running)
+            return conversation_shape(row, head_seq=row.head_seq, running_turn_id=None, view=view)
+        return conversation_shape(
+            row,
+            head_seq=known.head_seq,
+            running_turn_id=next(iter(known.committed.running), None),
+            queued_turn_ids=known.queue.turn_ids,
+            view=view,
+        )
 
-    async def read_conversation(self, conversation_id: str, tenant: str | None) -> dict[str, Json]:
-        """Return the conversation.
+    async def read_conversation(
+        self, conversation_id: str, tenant: str | None, *, view: View = "public"
+    ) -> dict[str, Json]:
+        """Return the conversation as ``view`` sees it.
 
         Raises:
             RemoteProtocolError: ``conversation_not_found``.
@@ -83,12 +93,12 @@ class ConversationMethods(GatewayCore):
             row = await self.store.load_conversation(conversation_id)
             if row is None:
                 raise conversation_not_found()
-            return self._shape(row)
+            return self._shape(row, view)
 
     async def update_conversation(
-        self, conversation_id: str, body: Json, tenant: str | None
+        self, conversation_id: str, body: Json, tenant: str | None, *, view: View = "public"
     ) -> dict[str, Json]:
-        """Replace the members that ``body`` names; null takes one back.
+        """Replace the members that ``body`` names; null takes one back, a title to the automatic.
 
         Raises:
             RemoteProtocolError: ``conversation_not_found`` and the codes of
@@ -107,7 +117,7 @@ class ConversationMethods(GatewayCore):
                     raise conversation_not_found()
                 conversation.row = stored
             self._reach("acknowledge.before")
-            return self._shape(stored)
+            return self._shape(stored, view)
 
     async def delete_conversation(self, conversation_id: str, tenant: str | None) -> None:
         """Remove every trace; whatever runs in it is stopped, whoever reads it is told.
@@ -165,14 +175,17 @@ class ConversationMethods(GatewayCore):
     ) -> dict[str, Json]:
         """Append a complete message (an import, the result of a tool) and return it.
 
-        ``id``, ``status``, ``created_at`` and ids of blocks may be missing.
+        ``id``, ``status``, ``created_at`` and ids of blocks may be missing. Inline files become
+        attachments.
 
         Raises:
             RemoteProtocolError: ``conversation_not_found``, ``message_exists``,
-                ``limit_exceeded``, ``invalid_key`` and the codes of
+                ``limit_exceeded``, ``invalid_key``, ``attachment_too_large`` and the codes of
                 :func:`~blockwire.content.check_complete_message`.
+            StoreError: ``quota_exceeded``, ``storage_exceeded``.
         """
         self._running_tasks()
+        message, files = self.extract_message(message)
         read = read_message_body(
             message,
             conversation_id=conversation_id,
@@ -189,6 +202,7 @@ class ConversationMethods(GatewayCore):
                         "limit_exceeded",
                         f"the message has over {self.settings.body_bytes_max} bytes",
                     )
+                await self.store_inline(conversation_id, files)
                 await conversation.commit(batch)
             self._reach("acknowledge.before")
             return read

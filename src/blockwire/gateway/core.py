@@ -15,13 +15,18 @@ import anyio.abc
 
 from blockwire.content import Redactor
 from blockwire.errors import BlockwireError, StoreError
+from blockwire.gateway.accounts import Accounts
 from blockwire.gateway.conversation import Conversation, LiveTurn
+from blockwire.gateway.flight import Flight
+from blockwire.gateway.http_errors import gateway_stopping
+from blockwire.gateway.keyring import Keyring
 from blockwire.gateway.observer import Observer
+from blockwire.gateway.queue import QueueSpace, dequeued_notice
 from blockwire.gateway.reconcile import reconcile
 from blockwire.gateway.registry import Registry
 from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
 from blockwire.gateway.turns import Guard, TurnRunner
-from blockwire.ports import Bus, Clock, Engine, FaultPoint, Faults, IdFactory, Store
+from blockwire.ports import Bus, Clock, Engine, FaultPoint, Faults, IdFactory, Store, TurnRow
 
 __all__ = ["GatewayCore"]
 
@@ -43,8 +48,11 @@ class GatewayCore:
         profiles: What is known of engines by name, outside ones included.
         redact: Returns a diagnostic of an outside producer without credentials.
         observer: Told of the work; one of its own without.
+        on_turn: Told of each turn that ended or waits for a person, once that is committed; must
+            neither block nor raise.
 
     Attributes:
+        keyring: Secrets that were given out; loaded at the start.
         observer: See there.
     """
 
@@ -62,9 +70,11 @@ class GatewayCore:
         profiles: Mapping[str, EngineProfile] | None = None,
         redact: Callable[[str], str] | None = None,
         observer: Observer | None = None,
+        on_turn: Callable[[TurnRow], None] | None = None,
     ) -> None:
         self.observer = observer if observer is not None else Observer(clock)
         self.store = store
+        self.keyring = Keyring(store, clock)
         self.bus = bus
         self.settings = settings
         self._clock = clock
@@ -79,10 +89,21 @@ class GatewayCore:
         self._redact = redact if redact is not None else Redactor().redact
         self._runner = TurnRunner(store=store, clock=clock, ids=ids, guard=guard, settings=settings)
         self._registry = Registry(self._make, idle_max=settings.conversations_cached_max)
-        self._turns_in_flight = 0
+        self._accounts = Accounts(
+            prices={
+                name: profile.prices
+                for name, profile in self._profiles.items()
+                if profile.prices is not None
+            },
+            redact=self._redact,
+            on_turn=on_turn,
+        )
+        self._flight = Flight(settings.turns_in_flight_max)
+        self._queue_space = QueueSpace()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._supervisor: asyncio.Task[None] | None = None
         self._stop = anyio.Event()
+        self._is_ending = False
 
     def _make(self, conversation_id: str) -> Conversation:
         return Conversation(
@@ -92,6 +113,8 @@ class GatewayCore:
             clock=self._clock,
             faults=self._faults,
             observer=self.observer,
+            accounts=self._accounts,
+            queue_space=self._queue_space,
             is_external=self._is_external,
             ahead_max=self.settings.batch_events_max,
         )
@@ -110,6 +133,7 @@ class GatewayCore:
         """
         await self.store.open()
         try:
+            await self.keyring.load()
             await self.bus.open()
             interrupted = await reconcile(self.store, self._runner, self._registry.find)
         except BaseException:
@@ -154,14 +178,24 @@ class GatewayCore:
     async def end_turns(self) -> None:
         """End running turns as interrupted; waits at most ``stop_s_max``. Harmless when repeated.
 
-        Suspended turns stay as they are. Readers that are connected hear of the ends.
+        Suspended turns stay as they are; queued ones are let go. Nothing starts any more. Readers
+        that are connected hear of the ends.
         """
+        self._is_ending = True
+        for conversation in self._registry.all():
+            self._drop_queue(conversation)
         with anyio.move_on_after(self.settings.stop_s_max):
             async with anyio.create_task_group() as endings:
                 for conversation in self._registry.all():
                     for live in list(conversation.turns.values()):
                         if live.row.status == "running":
                             endings.start_soon(self._interrupt, conversation, live)
+
+    def _drop_queue(self, conversation: Conversation) -> None:
+        """Let go of what waits: after a stop nobody would remember it."""
+        for queued in conversation.queue:
+            conversation.queue.remove(queued, "dropped", gateway_stopping())
+            self.bus.publish(dequeued_notice(conversation.id, queued, "stopping"))
 
     async def _close_engines(self) -> None:
         for name, engine in self._engines.items():
@@ -189,14 +223,19 @@ class GatewayCore:
         await self.bus.ping()
 
     def _running_tasks(self) -> anyio.abc.TaskGroup:
-        if self._tasks is None or self._stop.is_set():
+        if self._tasks is None or self._is_ending or self._stop.is_set():
             raise StoreError("gateway_stopping", "the gateway does not run", retryable=True)
         return self._tasks
 
     @property
     def turns_in_flight(self) -> int:
-        """How many turns are not over."""
-        return self._turns_in_flight
+        """How many turns run."""
+        return self._flight.count
+
+    @property
+    def turns_queued(self) -> int:
+        """How many turns wait for their conversation."""
+        return self._queue_space.count
 
     @property
     def engine_names(self) -> tuple[str, ...]:

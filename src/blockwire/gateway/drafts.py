@@ -32,11 +32,12 @@ from blockwire.content import (
     visible_event,
 )
 from blockwire.content.fields import CODE
+from blockwire.content.naming import event_attachments
+from blockwire.content.settle import closing_error
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
-from blockwire.jsontext import Json
 from blockwire.ports import Draft
 
-__all__ = ["Batch", "closing_block", "closing_error", "whole_block"]
+__all__ = ["Batch", "closing_block", "whole_block"]
 
 FAILED_MESSAGE: Final = "The turn failed; its producer did not say why."
 CANCELLED_MESSAGE: Final = "Stopped."
@@ -61,9 +62,20 @@ class Batch:
         finished: Messages that became final, as ``Append.finished`` wants them.
         ended: Turns that the batch ended.
         size_bytes: Length of the owner's encoded events.
+        attachments: Ids that the events name, each with whether one that the public gets does.
     """
 
-    __slots__ = ("_run", "_state", "_texts", "drafts", "ended", "finished", "size_bytes", "ts")
+    __slots__ = (
+        "_run",
+        "_state",
+        "_texts",
+        "attachments",
+        "drafts",
+        "ended",
+        "finished",
+        "size_bytes",
+        "ts",
+    )
 
     def __init__(self, state: ConversationState, ts: int) -> None:
         self._state = state
@@ -72,6 +84,7 @@ class Batch:
         self.finished: list[tuple[Message, int | None]] = []
         self.ended: dict[str, TurnState] = {}
         self.size_bytes = 0
+        self.attachments: dict[str, bool] = {}
         # The last delta, and whether the public gets it; the texts of those that followed it.
         self._run: tuple[BlockDelta, bool] | None = None
         self._texts: list[str] = []
@@ -131,8 +144,13 @@ class Batch:
     def _take(
         self, event: StreamEvent, before: ConversationState, after: ConversationState
     ) -> None:
+        names = event_attachments(event)
         owner = _encoded(event)
         shown = visible_event("public", event, before)
+        if names:
+            shown_names = frozenset[str]() if shown is None else event_attachments(shown)
+            for name in names:
+                self.attachments[name] = self.attachments.get(name, False) or name in shown_names
         public: bytes | None = owner
         if shown is None:
             public = None
@@ -241,16 +259,3 @@ def _with_error_code(turn: TurnState, event: TurnEnded) -> TurnEnded:
     if event.status != "failed" or event.error_code is not None or error is None:
         return event
     return msgspec.structs.replace(event, error_code=error["code"])
-
-
-def closing_error(turn: TurnState) -> dict[str, Json] | None:
-    """Return ``{code, message, retryable}`` of the last error block of a turn, or None."""
-    for block in reversed(turn.blocks):
-        if block.type == "error":
-            error = block.block
-            return {
-                "code": error["code"],
-                "message": error["message"],
-                "retryable": error.get("retryable", False),
-            }
-    return None

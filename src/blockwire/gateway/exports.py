@@ -110,7 +110,7 @@ class ExportMethods(ConversationMethods):
                 raise conversation_not_found()
             # Nothing is awaited here: number, running answers and shape are of one moment.
             moment = Moment(
-                row, self._shape(row), conversation.head_seq, running_rows(conversation)
+                row, self._shape(row, view), conversation.head_seq, running_rows(conversation)
             )
             media_type, ending = _KINDS[export_format]
             source = _Source(self.store, conversation, moment, view)

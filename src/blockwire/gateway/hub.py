@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from blockwire.gateway.limits import HEARTBEAT_S
 from blockwire.gateway.ring import Ring
 from blockwire.jsontext import Json, encode_json
-from blockwire.ports import Bus, BusNotice, Clock, Committed, ControlNotice
+from blockwire.ports import Bus, BusNotice, Clock, Committed
 from blockwire.sse import encode_comment, encode_sse
 
 __all__ = ["Channel", "Hub", "LiveReader", "LiveStream", "Readers", "deleted_frame"]
@@ -30,6 +30,9 @@ SLICE_READERS: Final = 500
 
 TICK_READERS_MIN: Final = 100
 """Readers from which on a conversation is big enough to wait for the tick."""
+
+_LINE_EVENTS: Final = {"queued": "turn.queued", "dequeued": "turn.dequeued"}
+"""What live readers hear of the line of turns, by kind of notice."""
 
 _HEARTBEAT: Final[dict[str, Any]] = {
     "type": "http.response.body",
@@ -310,9 +313,5 @@ class Hub:
             # Whoever comes from now on gets a channel of its own, and a 404.
             del self._channels[notice.conversation_id]
             channel.delete()
-        elif notice.kind == "queued":
-            channel.tell(_queued_frame(notice))
-
-
-def _queued_frame(notice: ControlNotice) -> bytes:
-    return encode_sse(notice.payload, event="turn.queued")
+        elif notice.kind in _LINE_EVENTS:
+            channel.tell(encode_sse(notice.payload, event=_LINE_EVENTS[notice.kind]))

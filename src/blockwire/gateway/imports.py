@@ -15,6 +15,7 @@ from contextlib import aclosing
 from typing import Final, NamedTuple, cast
 
 import anyio
+from msgspec import structs
 
 from blockwire.archives import (
     ArchiveError,
@@ -34,15 +35,23 @@ from blockwire.content import (
     Message,
     MessageCreated,
     redact_message,
-    visible_message,
 )
-from blockwire.content.naming import event_attachments, named_attachments
+from blockwire.content.naming import named_attachments, safe_file_name
 from blockwire.errors import BlockwireError, RemoteProtocolError, StoreError
+from blockwire.gateway.accounts import Accounts
+from blockwire.gateway.attachments import AttachmentMethods
 from blockwire.gateway.bodies import check_idempotency_key, read_conversation_body
-from blockwire.gateway.core import GatewayCore
 from blockwire.gateway.drafts import Batch
 from blockwire.jsontext import Json
-from blockwire.ports import Append, AttachmentRow, Clock, ConversationRow, IdFactory, Store
+from blockwire.ports import (
+    Append,
+    AttachmentQuota,
+    AttachmentRow,
+    Clock,
+    ConversationRow,
+    IdFactory,
+    Store,
+)
 from blockwire.ports.imports import Imported, ImportRow
 
 __all__ = ["ImportMethods", "ImportResult"]
@@ -81,10 +90,12 @@ class _Parts(NamedTuple):
     clock: Clock
     ids: IdFactory
     redact: Callable[[str], str]
+    accounts: Accounts
+    quota: AttachmentQuota
     attachment_bytes_max: int
 
 
-class ImportMethods(GatewayCore):
+class ImportMethods(AttachmentMethods):
     """The part of :class:`~blockwire.gateway.service.GatewayService` that imports."""
 
     async def import_archive(
@@ -116,7 +127,9 @@ class ImportMethods(GatewayCore):
                 self._clock,
                 self._ids,
                 self._redact,
-                self.settings.import_attachment_bytes_max,
+                self._accounts,
+                self.attachment_quota(),
+                self.settings.attachment_bytes_max,
             )
             target = _Target(parts, tenant)
         taker = _Importer(target, conversations_max=self.settings.import_conversations_max)
@@ -343,7 +356,6 @@ class _Conversation:
             self._first_line = item.line
         try:
             self._batch.add(event)
-            self._note_named(message)
         except RemoteProtocolError as error:
             place = None if error.pointer is None else f"/message{error.pointer}"
             raise ArchiveError(error.code, error.detail, item.line, place) from None
@@ -374,30 +386,24 @@ class _Conversation:
             ]
         return block
 
-    def _note_named(self, message: Message) -> None:
-        names = event_attachments(MessageCreated(message))
-        if not names:
-            return
-        shown = visible_message("public", message)
-        public = frozenset() if shown is None else event_attachments(MessageCreated(shown))
-        for name in names:
-            self._named[name] = self._named.get(name, False) or name in public
-        if len(self._named) > ATTACHMENTS_MAX:
-            raise RemoteProtocolError(
-                "limit_exceeded", f"over {ATTACHMENTS_MAX} attachments that the archive lacks"
-            )
-
     async def _commit(self, line: int) -> None:
         batch = self._batch
+        for name, is_public in batch.attachments.items():
+            self._named[name] = self._named.get(name, False) or is_public
+        if len(self._named) > ATTACHMENTS_MAX:
+            detail = f"names over {ATTACHMENTS_MAX} attachments that the archive lacks"
+            raise ArchiveError("limit_exceeded", detail, line)
         # What the archive does not bring is somebody else's, even where it is there.
         held = {name: seen for name, seen in self._named.items() if name in self._there}
         if not (batch.drafts or held):
             return
+        title = self._parts.accounts.title(self._row, (one for one, _ in batch.finished))
         change = Append(
             conversation_id=self._row.id,
             drafts=batch.drafts,
             ts=batch.ts,
             finished=batch.finished,
+            auto_title=title,
             attachments=[*held.items()],
         )
         try:
@@ -407,6 +413,8 @@ class _Conversation:
                 raise
             detail = f"{error.detail}; it is one of those since line {self._first_line}"
             raise ArchiveError(error.code, detail, line) from None
+        if title is not None:
+            self._row = structs.replace(self._row, auto_title=title)
         if appended.entries:
             seq = appended.entries[-1].seq
             self._state = batch.state.without_finished().at(seq, self._row.id)
@@ -441,12 +449,13 @@ class _Conversation:
             await parts.store.write_attachment(
                 self._row.id,
                 attachment_id=new_id or head.id,
-                name=head.name,
+                name=safe_file_name(head.name),
                 media_type=None,
                 claimed_type=head.media_type,
                 created_at=min(head.created_at or now_ms, now_ms),
                 chunks=content,
                 size_bytes_max=parts.attachment_bytes_max,
+                quota=parts.quota,
             )
         except StoreError as error:
             if error.code != "attachment_exists":
@@ -461,13 +470,13 @@ class _Conversation:
             known is not None
             and known.tenant == self._row.tenant
             and (known.sha256, known.size_bytes, known.name)
-            == (head.sha256, head.size_bytes, head.name)
+            == (head.sha256, head.size_bytes, safe_file_name(head.name))
         )
 
     def _rename(self, item: AttachmentStarted) -> str:
         """Return a new id for an attachment whose own belongs to another one here."""
         attachment_id = item.attachment.id
-        if attachment_id in self._named:
+        if attachment_id in self._named or attachment_id in self._batch.attachments:
             raise ArchiveError(
                 "attachment_exists",
                 "its id is taken, and a message before it names it; put attachments first",

@@ -20,12 +20,13 @@ class Inbox:
         failure: Code and sentence of what ended the writer, once it is closed.
     """
 
-    __slots__ = ("_events", "_is_closed", "_max", "_space", "_wake", "failure")
+    __slots__ = ("_events", "_is_broken", "_is_closed", "_max", "_space", "_wake", "failure")
 
     def __init__(self, events_max: int) -> None:
         self._max = events_max
         self._events: list[StreamEvent] = []
         self._is_closed = False
+        self._is_broken = False
         self.failure: tuple[str, str] | None = None
         self._wake = anyio.Event()
         self._space = anyio.Event()
@@ -40,14 +41,22 @@ class Inbox:
         while len(self._events) >= self._max:
             self._space = anyio.Event()
             await self._space.wait()
-        self._events.append(event)
-        self._wake.set()
+        if not self._is_broken:
+            self._events.append(event)
+            self._wake.set()
 
     def close(self, failure: tuple[str, str] | None = None) -> None:
         """Say that nothing more comes, and what went wrong if something did."""
-        self._is_closed = True
-        self.failure = failure
-        self._wake.set()
+        if not self._is_broken:
+            self._is_closed = True
+            self.failure = failure
+            self._wake.set()
+
+    def break_off(self, failure: tuple[str, str]) -> None:
+        """Take nothing more, and forget what is there: something before it is lost."""
+        self.drain()
+        self.close(failure)
+        self._is_broken = True
 
     async def wait(self) -> None:
         """Return when there is an event, or when nothing more comes."""

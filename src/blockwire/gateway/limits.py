@@ -5,7 +5,9 @@ Spec: docs/spec/gateway/limits.md. Each refusal is a 413 or a 429 with ``Retry-A
 
 from __future__ import annotations
 
+import ipaddress
 import math
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -23,6 +25,9 @@ HEARTBEAT_S: Final = 15.0
 RETRY_AFTER_S: Final = 5
 """Seconds that a refused client is asked to wait where nobody can know better."""
 
+BUCKETS_MAX: Final = 10_000
+"""Callers whose rate, and addresses whose failed logins are remembered."""
+
 
 class HttpSettings(Struct, frozen=True, kw_only=True):
     """What the HTTP surface allows.
@@ -35,6 +40,9 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
         query_bytes_max: Of a URL's query.
         body_s_max: Of one JSON body, from its first piece to its last.
         upload_bytes_max: Of one streamed upload of events; 0 for no bound.
+        attachment_idle_s: Silence of whoever sends or takes the bytes of an attachment.
+        failed_logins_burst: Failed logins of one address at once.
+        failed_login_pause_s: Seconds after which such an address may fail once more.
         tick_ms: Live readers of a big conversation wait that long for company, so that one write
             serves more events; 0 writes at once, 10-50 saves up to two thirds of the work.
         heartbeat_s: Silence after which a stream gets a comment.
@@ -49,6 +57,9 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
     query_bytes_max: int = 16_384
     body_s_max: float = 60.0
     upload_bytes_max: int = 0
+    attachment_idle_s: float = 30.0
+    failed_logins_burst: int = 10
+    failed_login_pause_s: float = 30.0
     tick_ms: int = 0
     heartbeat_s: float = HEARTBEAT_S
     drain_s_max: int = 5
@@ -76,6 +87,36 @@ class TokenBucket:
             return 0.0
         return (1 - self._level) / self._rate_per_s
 
+    def give_back(self) -> None:
+        """Undo one :meth:`take`."""
+        self._level = min(self._level + 1, self._burst)
+
+
+class _Buckets:
+    """A bucket for each of many keys, the ones used last; a key that was dropped begins anew."""
+
+    def __init__(self, rate_per_s: float, burst: int) -> None:
+        self._rate_per_s = rate_per_s
+        self._burst = burst
+        self._by_key: OrderedDict[str, TokenBucket] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def take(self, key: str, now_s: float) -> float:
+        bucket = self._by_key.get(key)
+        if bucket is None:
+            bucket = self._by_key[key] = TokenBucket(self._rate_per_s, self._burst, now_s)
+            if len(self._by_key) > BUCKETS_MAX:
+                self._by_key.popitem(last=False)
+        else:
+            self._by_key.move_to_end(key)
+        return bucket.take(now_s)
+
+    def give_back(self, key: str) -> None:
+        if key in self._by_key:
+            self._by_key[key].give_back()
+
 
 class LimitError(RemoteProtocolError):
     """A bound was reached.
@@ -90,13 +131,19 @@ class LimitError(RemoteProtocolError):
 
 
 class Limits:
-    """What each caller has open and how fast it asks. Callers are as many as tokens."""
+    """What each caller has open and how fast it asks, and who fails to log in."""
 
     def __init__(self, settings: HttpSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
         self._streams: dict[str, int] = {}
-        self._buckets: dict[str, TokenBucket] = {}
+        self._requests = _Buckets(settings.requests_per_s, settings.requests_burst)
+        self._logins = _Buckets(1 / settings.failed_login_pause_s, settings.failed_logins_burst)
+
+    @property
+    def key_count(self) -> int:
+        """How many callers and addresses are remembered."""
+        return len(self._requests) + len(self._logins)
 
     def count_request(self, caller: str) -> None:
         """Count a request.
@@ -107,14 +154,23 @@ class Limits:
         rate_per_s = self._settings.requests_per_s
         if not rate_per_s:
             return
-        now_s = self._clock.monotonic_s()
-        bucket = self._buckets.get(caller)
-        if bucket is None:
-            bucket = TokenBucket(rate_per_s, self._settings.requests_burst, now_s)
-            self._buckets[caller] = bucket
-        wait_s = bucket.take(now_s)
+        wait_s = self._requests.take(caller, self._clock.monotonic_s())
         if wait_s:
             raise LimitError("rate_limited", f"more than {rate_per_s:g} requests/s", wait_s)
+
+    def begin_login(self, address: str) -> None:
+        """Count an attempt to log in as a failed one; :meth:`note_login` when it was none.
+
+        Raises:
+            LimitError: ``too_many_failed_logins``, before the attempt is looked at.
+        """
+        wait_s = self._logins.take(_network_of(address), self._clock.monotonic_s())
+        if wait_s:
+            raise LimitError("too_many_failed_logins", "too many logins failed here", wait_s)
+
+    def note_login(self, address: str) -> None:
+        """Count an attempt as a good one."""
+        self._logins.give_back(_network_of(address))
 
     @contextmanager
     def open_stream(self, caller: str) -> Iterator[None]:
@@ -149,3 +205,14 @@ class Limits:
     def stream_count(self, caller: str) -> int:
         """Return how many connections of the caller stay open."""
         return self._streams.get(caller, 0)
+
+
+def _network_of(address: str) -> str:
+    """Return what counts as one address: of IPv6, the network that one household is given."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False))

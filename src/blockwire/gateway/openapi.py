@@ -66,7 +66,10 @@ def openapi_document(operations: Iterable[Operation]) -> dict[str, Json]:
         "paths": cast("dict[str, Json]", paths),
         "components": {
             "schemas": component_schemas(),
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "login": {"type": "apiKey", "in": "cookie", "name": "__Host-blockwire"},
+            },
         },
     }
 
@@ -120,10 +123,11 @@ def _operation(operation: Operation) -> dict[str, Json]:
             *(_parameter(parameter) for parameter in operation.parameters),
         ],
         "responses": _responses(operation),
-        "security": [{"token": []}, {}] if operation.scope else [{}],
+        "security": [{"token": []}, {"login": []}, {}] if operation.scope else [{}],
     }
     if operation.scope:
         description["x-scope"] = operation.scope
+        description["x-shared"] = operation.is_shared
     if operation.request:
         description["requestBody"] = {
             "required": not operation.is_request_optional,

@@ -11,8 +11,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from blockwire.gateway.answer import Answer
-from blockwire.gateway.auth import Scope
 from blockwire.gateway.call import Call
+from blockwire.gateway.callers import Scope
 from blockwire.jsontext import Json
 
 __all__ = ["ANY_ERRORS", "Operation", "Parameter", "Responder", "Response", "path_parameters"]
@@ -26,7 +26,7 @@ ANY_ERRORS: Final[tuple[str, ...]] = (
 )  # fmt: skip
 """Codes that any route may answer with."""
 
-TOKEN_ERRORS: Final[tuple[str, ...]] = ("unauthorized", "insufficient_scope")
+TOKEN_ERRORS: Final[tuple[str, ...]] = ("unauthorized", "insufficient_scope", "csrf_refused")
 """Codes of any route that asks who calls."""
 
 
@@ -70,6 +70,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         responses: By status.
         errors: Codes beyond those that any route has.
         is_request_optional: The body may be missing.
+        is_shared: Whoever has a share link or a ticket of a conversation may call it for that.
     """
 
     method: str
@@ -84,6 +85,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     request: Mapping[str, str] = {}
     errors: tuple[str, ...] = ()
     is_request_optional: bool = False
+    is_shared: bool = False
 
     @property
     def query_names(self) -> frozenset[str]:

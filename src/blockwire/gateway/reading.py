@@ -48,10 +48,12 @@ class Head(NamedTuple):
     Attributes:
         head_seq: Number of the last committed event, whichever view it is for.
         running_turn_ids: Turns that are not over at that number, oldest first.
+        has_queue: Turns wait for those to end.
     """
 
     head_seq: int
     running_turn_ids: tuple[str, ...]
+    has_queue: bool = False
 
 
 def turn_not_found() -> RemoteProtocolError:
@@ -61,7 +63,8 @@ def turn_not_found() -> RemoteProtocolError:
 
 def read_head(conversation: Conversation) -> Head:
     """Return where the conversation stands; both views share its numbers."""
-    return Head(conversation.head_seq, tuple(conversation.committed.running))
+    running = tuple(conversation.committed.running)
+    return Head(conversation.head_seq, running, has_queue=bool(conversation.queue))
 
 
 # turns ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ Spec: docs/spec/gateway/engines.md, "The request".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from blockwire.content import Block, Message
@@ -13,10 +13,13 @@ from blockwire.gateway.drafts import closing_block
 from blockwire.jsontext import encode_json
 from blockwire.ports import ConversationRow, EngineRequest, MessageRow, Store, TurnRow
 
-__all__ = ["BuiltRequest", "build_request", "history_cut_notice"]
+__all__ = ["BuiltRequest", "build_request", "history_cut_notice", "retried_turns"]
 
 PAGE_MESSAGES: Final = 256
 """Messages read from the store at a time."""
+
+RETRIES_MAX: Final = 100
+"""Earlier attempts at one question that are left out of its request."""
 
 HISTORY_CUT_MESSAGE: Final = (
     "Older turns of this conversation were left out of the request: it would have been too large."
@@ -35,13 +38,14 @@ def history_cut_notice(block_id: str) -> Block:
     return closing_block(block_id, "history_cut", HISTORY_CUT_MESSAGE, retryable=None)
 
 
-async def build_request(
+async def build_request(  # noqa: PLR0913 - whose turn, how much of what
     store: Store,
     conversation: ConversationRow,
     turn: TurnRow,
     *,
     system: str | None,
     bytes_max: int,
+    without: Collection[str] = (),
 ) -> BuiltRequest:
     """Return the request for ``turn``: finished turns and the question, oldest first.
 
@@ -52,6 +56,8 @@ async def build_request(
         system: System prompt of the engine.
         bytes_max: JSON of all messages; whole turns are left out from the oldest on, never the
             question.
+        without: Turns that are left out with their questions, because this one is asked in their
+            place.
     """
     groups: list[list[Message]] = []
     group: list[Message] = []
@@ -64,6 +70,8 @@ async def build_request(
             break
         for row in rows:
             before_seq = row.created_seq
+            if {row.message["id"], row.message.get("turn_id")} & {*without}:
+                continue
             group.append(row.message)
             group_bytes += len(encode_json(row.message))
             if row.message["role"] != "user":
@@ -88,6 +96,16 @@ async def build_request(
         system=conversation.system if conversation.system is not None else system,
     )
     return BuiltRequest(request, is_cut)
+
+
+async def retried_turns(store: Store, turn: TurnRow) -> frozenset[str]:
+    """Return the turns that ``turn`` asks again: the one that it names, the one that this names..."""
+    found: set[str] = set()
+    row: TurnRow | None = turn
+    while row is not None and row.retry_of is not None and len(found) < RETRIES_MAX:
+        found.add(row.retry_of)
+        row = await store.load_turn(turn.conversation_id, row.retry_of)
+    return frozenset(found)
 
 
 async def _older_messages(

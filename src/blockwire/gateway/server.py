@@ -114,8 +114,10 @@ class _Server(uvicorn.Server):
         self._on_listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Streams end with their cursor intact and waits are given up; else both would hold the
-        # server for as long as their peers like.
+        # Turns end first, while those who read them are still connected. Then streams end with
+        # their cursor intact and waits are given up; else both would hold the server for as long as
+        # their peers like.
+        await self._gateway.drain()
         self._gateway.stop()
         await super().shutdown(sockets)
 
@@ -141,8 +143,9 @@ async def serve(
         stop: Ends it when set; signals are left to the caller then.
 
     Raises:
-        LocalProtocolError: See :func:`bind`.
+        LocalProtocolError: ``tokens_required``, and see :func:`bind`.
     """
+    app.surface.auth.check_bind(app.surface.service.keyring)
     listener = bind(host, port)
     bound_port: int = listener.getsockname()[1]
     config = uvicorn.Config(

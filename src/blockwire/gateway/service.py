@@ -11,17 +11,19 @@ None sees all.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import NamedTuple
 
 import anyio
-import anyio.abc
 
 from blockwire.content import View
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway import reading
+from blockwire.gateway.access import AccessMethods
 from blockwire.gateway.bodies import read_resume_body
-from blockwire.gateway.conversation import Conversation, LiveTurn, conversation_not_found
+from blockwire.gateway.conversation import conversation_not_found
 from blockwire.gateway.conversations import ConversationMethods
+from blockwire.gateway.forks import ForkMethods
+from blockwire.gateway.exports import ExportMethods
+from blockwire.gateway.imports import ImportMethods
 from blockwire.gateway.producers import (
     Upload,
     check_epoch,
@@ -30,113 +32,27 @@ from blockwire.gateway.producers import (
     split_lines,
     turn_terminal,
 )
+from blockwire.gateway.queueing import QueueMethods, SubmitResult
 from blockwire.gateway.reading import Head
+from blockwire.gateway.search import SearchMethods
 from blockwire.gateway.shapes import list_shape, turn_shape
-from blockwire.gateway.submits import (
-    ChosenEngine,
-    Submission,
-    check_condition,
-    choose_engine,
-    find_repeat,
-    read_submission,
-    start_turn,
-)
 from blockwire.jsontext import Json
 
 __all__ = ["GatewayService", "Head", "SubmitResult"]
 
 
-class SubmitResult(NamedTuple):
-    """What a submit led to.
-
-    Attributes:
-        turn: Its shape.
-        is_new: False when the same submit had started it before.
-        epoch: Fencing token for an outside producer (``Blockwire-Epoch``).
-    """
-
-    turn: dict[str, Json]
-    is_new: bool
-    epoch: int
-
-
-class GatewayService(ConversationMethods):
+class GatewayService(
+    QueueMethods,
+    ForkMethods,
+    ExportMethods,
+    ImportMethods,
+    ConversationMethods,
+    AccessMethods,
+    SearchMethods,
+):
     """Conversations, turns and readers of one gateway; see :class:`GatewayCore` for its parts."""
 
     # turns --------------------------------------------------------------------------------
-    async def submit_turn(
-        self,
-        conversation_id: str,
-        body: Json,
-        *,
-        idempotency_key: str | None,
-        tenant: str | None,
-    ) -> SubmitResult:
-        """Start a turn, or return the one that the same submit started before.
-
-        Args:
-            conversation_id: Where it belongs.
-            body: ``{content, engine?, model?, options?, if_last_turn?}``.
-            idempotency_key: With the same body it names the same turn for as long as that exists.
-            tenant: Whose conversation it must be.
-
-        Raises:
-            RemoteProtocolError: ``conversation_not_found``, ``conversation_busy``,
-                ``idempotency_key_reused``, ``last_turn_mismatch``, ``engine_not_found``,
-                ``limit_exceeded``, ``turns_in_flight_exceeded`` and the codes of
-                :func:`~blockwire.gateway.bodies.read_submit_body`.
-            StoreError: With the same key the same submit may be tried again.
-        """
-        tasks = self._running_tasks()
-        submission = read_submission(
-            body,
-            key=idempotency_key,
-            ids=self._ids,
-            bytes_max=self.settings.body_bytes_max,
-        )
-        async with self._registry.using(conversation_id, tenant) as conversation:
-            await self._runner.settle_orphans(conversation)
-            async with conversation.changing():
-                repeated = await find_repeat(self.store, conversation, submission)
-                row = repeated
-                if row is None:
-                    engine = choose_engine(submission, self._profiles, self._engine_default)
-                    await check_condition(self.store, conversation, submission)
-                    row = (await self._start(tasks, conversation, submission, engine)).row
-            self._reach("acknowledge.before")
-            return SubmitResult(turn_shape(row), is_new=repeated is None, epoch=row.epoch)
-
-    async def _start(
-        self,
-        tasks: anyio.abc.TaskGroup,
-        conversation: Conversation,
-        submission: Submission,
-        engine: ChosenEngine,
-    ) -> LiveTurn:
-        if self._turns_in_flight >= self.settings.turns_in_flight_max:
-            raise RemoteProtocolError(
-                "turns_in_flight_exceeded", "too many turns are running", retryable=True
-            )
-        self._turns_in_flight += 1
-        try:
-            live = await start_turn(conversation, submission, engine, self._ids)
-        except BaseException:
-            self._turns_in_flight -= 1
-            raise
-        tasks.start_soon(self._run, conversation, live, engine)
-        return live
-
-    async def _run(self, conversation: Conversation, live: LiveTurn, chosen: ChosenEngine) -> None:
-        try:
-            with self._registry.holding(conversation), self.observer.tracing.turn(live.row):
-                engine = self._engines.get(chosen.name)
-                if engine is None or chosen.profile.is_external:
-                    await self._runner.watch_external(conversation, live)
-                else:
-                    await self._runner.run(conversation, live, engine, chosen.profile)
-        finally:
-            self._turns_in_flight -= 1
-
     async def read_turn(
         self,
         conversation_id: str,
@@ -148,6 +64,8 @@ class GatewayService(ConversationMethods):
     ) -> dict[str, Json]:
         """Return the turn, its message as committed at ``seq``, and its open blocks.
 
+        A turn that waits in line has neither; nothing of it is stored.
+
         Args:
             conversation_id: Where it belongs.
             turn_id: Which.
@@ -156,14 +74,21 @@ class GatewayService(ConversationMethods):
             wait_s: Return only when the turn is over, or after so many seconds.
 
         Raises:
-            RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``.
+            RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``; why a turn that
+                waited in line was dropped (``last_turn_mismatch``, ``gateway_stopping``, ...).
         """
         async with self._registry.using(conversation_id, tenant) as conversation:
             await self._runner.settle_orphans(conversation)
+            end_s = None
+            if wait_s is not None:
+                end_s = anyio.current_time() + min(wait_s, self.settings.wait_s_max)
+            queued = await self._wait_queued(conversation, turn_id, end_s)
+            if queued is not None:
+                return {**queued, "message": None, "open_block_ids": []}
             row = await reading.load_turn_row(self.store, conversation, turn_id)
             live = conversation.turns.get(row.id)
-            if wait_s is not None and live is not None:
-                with anyio.move_on_after(min(wait_s, self.settings.wait_s_max)):
+            if end_s is not None and live is not None:
+                with anyio.CancelScope(deadline=end_s):
                     await live.ended.wait()
             if conversation.is_gone:
                 raise conversation_not_found()
@@ -190,10 +115,18 @@ class GatewayService(ConversationMethods):
     ) -> dict[str, Json]:
         """End a turn as cancelled and return it; its end is committed by then.
 
+        A turn that waits in line is handed back: nothing of it is stored, and its key is free.
+
         Raises:
             RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``, ``turn_terminal``.
         """
         async with self._registry.using(conversation_id, tenant) as conversation:
+            if conversation.queue.find(turn_id) is not None:
+                # Under the lock, so that it has started by then or never will.
+                async with conversation.changing():
+                    queued = self._cancel_queued(conversation, turn_id)
+                if queued is not None:
+                    return queued
             row = await reading.load_turn_row(self.store, conversation, turn_id)
             live = conversation.turns.get(row.id)
             if live is None or not await self._runner.cancel(conversation, live):
@@ -218,6 +151,8 @@ class GatewayService(ConversationMethods):
         """
         read = read_resume_body(body)
         async with self._registry.using(conversation_id, tenant) as conversation:
+            if conversation.queue.find(turn_id) is not None:
+                raise RemoteProtocolError("turn_not_suspended", "the turn waits in line")
             row = await reading.load_turn_row(self.store, conversation, turn_id)
             live = conversation.turns.get(row.id)
             if live is None:
@@ -258,6 +193,12 @@ class GatewayService(ConversationMethods):
             StoreError: Repeat what was not acknowledged.
         """
         async with self._registry.using(conversation_id, tenant) as conversation:
+            if conversation.queue.find(turn_id) is not None:
+                raise RemoteProtocolError(
+                    "turn_queued",
+                    "the turn waits in line; post when it has started",
+                    retryable=True,
+                )
             row = await reading.load_turn_row(self.store, conversation, turn_id)
             if not self._is_external(row.engine):
                 raise RemoteProtocolError("turn_not_external", "an engine of ours runs the turn")

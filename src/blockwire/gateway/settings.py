@@ -9,6 +9,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from blockwire.archives import LINE_BYTES_MAX
+
+from blockwire.gateway.accounts import Prices
+
 __all__ = ["EXTERNAL_ENGINE", "EngineProfile", "GatewaySettings"]
 
 EXTERNAL_ENGINE: Final = "external"
@@ -23,12 +27,16 @@ class EngineProfile(Struct, frozen=True, kw_only=True):
         provider: Named in ``turn.started``.
         system: System prompt of turns whose conversation has none.
         is_external: An outside producer posts the events; nothing runs here.
+        takes_answers: While it runs, it can go on after its question was answered.
+        prices: What its tokens cost; None where nobody said.
     """
 
     model: str | None = None
     provider: str | None = None
     system: str | None = None
     is_external: bool = False
+    takes_answers: bool = False
+    prices: Prices | None = None
 
 
 class GatewaySettings(Struct, frozen=True, kw_only=True):
@@ -41,7 +49,17 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
         event_bytes_max: One NDJSON line of an outside producer.
         request_bytes_max: Messages of one engine request; older turns are left out beyond it.
         turn_bytes_max: Events of one turn of an outside producer, encoded.
+        inline_body_bytes_max: One request body of a message or a submit with files in it; without
+            them ``body_bytes_max`` counts.
+        attachment_bytes_max: One attachment.
+        attachments_tenant_bytes_max: All attachments of one tenant, and of the conversations without
+            one; 0 for no bound.
+        attachments_bytes_max: All attachments, each content once; 0 for no bound.
+        attachment_unnamed_s_max: An attachment that no message names for so long is removed.
+        uploads_max: Uploads of attachments at the same time.
         turns_in_flight_max: Turns that are running, of all conversations.
+        queue_max: Turns that wait for one conversation.
+        queue_bytes_max: Bodies of all turns that wait, of all conversations.
         conversations_cached_max: Idle conversations kept in memory.
         page_items_max: Items of one list page.
         page_bytes_max: JSON bytes of one page of messages or events.
@@ -54,6 +72,9 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
             the next request for the conversation tries again.
         store_retry_first_s: Pause before the first such attempt; it doubles.
         store_retry_pause_s_max: Longest such pause.
+        import_bytes_max: One archive, all of its lines.
+        import_line_bytes_max: One line of an archive.
+        import_conversations_max: Conversations of one archive.
         stop_s_max: How long a stop waits for running turns to be ended in the store.
     """
 
@@ -62,7 +83,15 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
     event_bytes_max: int = 1_048_576
     request_bytes_max: int = 4_194_304
     turn_bytes_max: int = 67_108_864
+    inline_body_bytes_max: int = 8_388_608
+    attachment_bytes_max: int = 67_108_864
+    attachments_tenant_bytes_max: int = 10_737_418_240
+    attachments_bytes_max: int = 53_687_091_200
+    attachment_unnamed_s_max: float = 86_400.0
+    uploads_max: int = 16
     turns_in_flight_max: int = 10_000
+    queue_max: int = 16
+    queue_bytes_max: int = 67_108_864
     conversations_cached_max: int = 4_096
     page_items_max: int = 200
     page_bytes_max: int = 1_048_576
@@ -74,6 +103,9 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
     store_retries_max: int = 720
     store_retry_first_s: float = 0.05
     store_retry_pause_s_max: float = 5.0
+    import_bytes_max: int = 4_294_967_296
+    import_line_bytes_max: int = LINE_BYTES_MAX
+    import_conversations_max: int = 10_000
     stop_s_max: float = 10.0
 
     def __post_init__(self) -> None:

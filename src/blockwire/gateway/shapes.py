@@ -5,10 +5,11 @@ Spec: docs/spec/gateway/reading.md, "Shapes".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from blockwire.content import TurnState, View, visible_block, visible_request
+from blockwire.gateway.accounts import cost_shape, totals_shape
 from blockwire.jsontext import Json
 from blockwire.ports import ConversationRow, TurnRow
 
@@ -21,19 +22,34 @@ def _set(shape: dict[str, Json], members: Mapping[str, Json]) -> dict[str, Json]
 
 
 def conversation_shape(
-    row: ConversationRow, *, head_seq: int, running_turn_id: str | None
+    row: ConversationRow,
+    *,
+    head_seq: int,
+    running_turn_id: str | None,
+    queued_turn_ids: Sequence[str] = (),
+    view: View = "public",
 ) -> dict[str, Json]:
-    """Return a conversation; ``running_turn_id`` is there while a turn is not over."""
+    """Return a conversation; its system prompt only for the owner.
+
+    ``running_turn_id`` is there while a turn is not over, ``queued_turn_ids`` while others wait.
+    """
     shape: dict[str, Json] = {
         "id": row.id,
         "tags": list(row.tags),
         "created_at": row.created_at,
         "updated_at": row.updated_at,
         "head_seq": head_seq,
+        "usage": totals_shape(row.totals),
     }
     return _set(
         shape,
-        {"title": row.title, "metadata": row.metadata, "running_turn_id": running_turn_id},
+        {
+            "title": row.title if row.title is not None else row.auto_title,
+            "metadata": row.metadata,
+            "system": row.system if view == "owner" else None,
+            "running_turn_id": running_turn_id,
+            "queued_turn_ids": [*queued_turn_ids] or None,
+        },
     )
 
 
@@ -69,6 +85,8 @@ def turn_shape(
             "started_at": row.started_at,
             "completed_at": row.completed_at,
             "usage": row.usage,
+            "cost": None if row.cost is None else cost_shape(row.cost),
+            "retry_of": row.retry_of,
             "error": row.error,
             "finish_reason": row.finish_reason,
             "reason": row.reason,

@@ -111,6 +111,9 @@ class SseReader:
         """Hand over a frame that has no number; nothing while the stream is busy."""
         if not self.stream.is_busy:
             self.stream.hand_over({**_NOTHING, "body": frame}, self)
+        if self.stream.until_idle and not self.stream.is_busy:
+            # It may have told that nothing waits any more.
+            self.stream.become_busy()
 
     def end_deleted(self) -> None:
         """Tell that the conversation is gone, and end when it was the last."""
@@ -319,7 +322,7 @@ class SseStream:
                 # Committed and not published yet: the log has it.
                 reader.is_synced = False
                 is_idle = False
-            is_idle = is_idle and not head.running_turn_ids
+            is_idle = is_idle and not (head.running_turn_ids or head.has_queue)
         return is_idle and all(reader.is_current for reader in self.readers)
 
     async def _bring_forward(self, reader: SseReader) -> None:

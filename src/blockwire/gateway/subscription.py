@@ -137,6 +137,8 @@ async def _begin(call: Call, prelude: bytes) -> None:
 
 
 async def _stay(call: Call, stream: SseStream) -> None:
+    call.check_stays()
+    call.on_dismissed = stream.end_soon
     stream.start(call.send)
     try:
         while (await call.receive())["type"] != "http.disconnect":
@@ -175,7 +177,7 @@ async def _open(call: Call, stream: SseStream, wishes: Sequence[Wish]) -> bytes 
 async def _is_over(call: Call, stream: SseStream, heads: Sequence[Head]) -> bool:
     """Return whether nothing runs and every reader has all that its view gets."""
     for reader, head in zip(stream.readers, heads, strict=True):
-        if head.running_turn_ids or reader.cursor > head.head_seq:
+        if head.running_turn_ids or head.has_queue or reader.cursor > head.head_seq:
             return False
         page = await call.service.store.read_frames(
             reader.channel.conversation_id, reader.cursor, view=stream.view, bytes_max=1

@@ -24,7 +24,10 @@ _LINE_START: Final = re.compile(r"(?:>|#{1,6}(?=\s|$)|[-*+](?=\s|$)|\d{1,9}[.)](
 _NOT_A_LINE: Final = re.compile(r"(?:`{3,}|~{3,}).*|[-*_=\s|:+]*")
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s[^()]*)?\)|\[[^\[\]]*\])")
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
-_MARKS: Final = re.compile(r"\*+|`+|~~|(?<!\w)_+|_+(?!\w)|\\(?=[!-/:-@\[-`{-~])")
+# An escaped character is one; a star between blanks is one, too.
+_MARKS: Final = re.compile(
+    r"\\([!-/:-@\[-`{-~])|(?<=\S)\*+|\*+(?=\S)|`+|~~|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)"
+)
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -52,7 +55,7 @@ def _first_line(text: str) -> str | None:
             continue
         start = _LINE_START.match(line)
         rest = _LINK.sub(r"\1", line[start.end() if start else 0 :])
-        rest = _MARKS.sub("", _TAG.sub("", rest))
+        rest = _MARKS.sub(lambda mark: mark[1] or "", _TAG.sub("", rest))
         printable = "".join(c if c.isprintable() else " " for c in rest)
         title = _BLANKS.sub(" ", printable).strip()
         if title:
@@ -64,7 +67,7 @@ def _cut(title: str) -> str:
     if len(title) <= TITLE_CHARS_MAX:
         return title
     head = title[: TITLE_CHARS_MAX - 1]
-    word_end = head.rfind(" ")
+    word_end = len(head) if title[len(head)] == " " else head.rfind(" ")
     # A line without blanks, as of most of the world's long sentences in Chinese, is cut anywhere.
     kept = head[:word_end] if word_end >= TITLE_CHARS_MAX // 2 else head
     return f"{kept.rstrip()}…"

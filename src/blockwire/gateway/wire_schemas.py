@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from blockwire.archives import archive_schema
 from blockwire.content.vocabulary import (
     NAME_CHARS_MAX,
     TERMINAL_STATUSES,
@@ -17,6 +18,8 @@ from blockwire.content.vocabulary import (
 )
 from blockwire.gateway.answer import PROTOCOL
 from blockwire.gateway.bodies import TAGS_MAX
+from blockwire.gateway.callers import SCOPES
+from blockwire.gateway.tokens import TOKEN_NAME_PATTERN
 from blockwire.jsontext import Json
 
 __all__ = ["WIRE_SCHEMAS"]
@@ -34,6 +37,7 @@ _TIME: Final[_Schema] = {
     "description": "Unix milliseconds.",
 }
 _SEQ: Final[_Schema] = {"type": "integer", "minimum": 0, "maximum": TIME_MAX}
+_COUNT: Final[_Schema] = {"type": "integer", "minimum": 0}
 _OBJECT: Final[_Schema] = {"type": "object"}
 _IDS: Final[_Schema] = {"type": "array", "items": _ID}
 _TAGS: Final[_Schema] = {"type": "array", "items": {**_ID}, "maxItems": TAGS_MAX}
@@ -64,10 +68,30 @@ def _page(item: str) -> _Schema:
     )
 
 
+_COST: Final[_Schema] = {
+    "type": "object",
+    "additionalProperties": {"type": "number", "minimum": 0},
+    "description": "By currency; there only for engines whose prices are configured.",
+}
 _CONTENT: Final[_Schema] = {
     "description": "Text is one prose block; blocks without an id get one.",
     "anyOf": [_TEXT, {"type": "array", "items": _OBJECT}],
 }
+
+_SCOPES: Final[_Schema] = {
+    "type": "array", "items": {"enum": [*sorted(SCOPES)]}, "minItems": 1, "maxItems": 64,
+}  # fmt: skip
+_TOKEN_NAME: Final[_Schema] = {"type": "string", "pattern": f"^{TOKEN_NAME_PATTERN}$"}
+_TOKEN: Final[_Schema] = {
+    "name": _TOKEN_NAME,
+    "scopes": _SCOPES,
+    "tenant": _TOKEN_NAME,
+    "created_at": _TIME,
+    "expires_at": _TIME,
+    "revoked_at": _TIME,
+    "used_at": {**_TIME, "description": "To the hour."},
+}
+_SHARE: Final[_Schema] = {"id": _ID, "created_at": _TIME, "expires_at": _TIME}
 
 WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
     "error": _object(
@@ -90,6 +114,13 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         updated_at=_TIME,
         head_seq=_SEQ,
         running_turn_id=_ID,
+        queued_turn_ids={**_IDS, "description": "Turns that wait for it, in order."},
+        system={"type": "string", "description": "System prompt; owner view only."},
+        usage=_object(
+            "turns",
+            turns={**_SEQ, "description": "Turns that ended."},
+            cost=_COST,
+        ) | {"description": "Sums over its turns: their number, each count of tokens, cost."},
     ),
     "conversation_request": _object(
         "",
@@ -112,6 +143,10 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         started_at=_TIME,
         completed_at=_TIME,
         usage=_OBJECT,
+        cost=_COST,
+        retry_of={**_ID, "description": "The turn whose question it asks again."},
+        position={"type": "integer", "minimum": 1, "description": "Queued: its place in line."},
+        content={"type": "array", "items": _OBJECT, "description": "Queued: what was asked."},
         error=_object("code message", code=_CODE, message=_TEXT, retryable={"type": "boolean"}),
         finish_reason=_TEXT,
         reason=_TEXT,
@@ -120,7 +155,10 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         message_id={**_ID, "description": "Equal to `id`."},
         seq={**_SEQ, "description": "Of the last event that this reflects."},
         durable={"type": "boolean"},
-        message={**_ref("message"), "description": "When one turn is read and the view sees it."},
+        message={
+            **_nullable(_ref("message")),
+            "description": "When one turn is read; null where the view does not see it, or queued.",
+        },
         open_block_ids=_IDS,
     ),
     "turn_request": _object(
@@ -134,6 +172,20 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
             "type": ["string", "null"],
             "description": "Refuse unless this is the last turn; null: unless there is none.",
         },
+    ),
+    "retry_request": _object(
+        "",
+        is_closed=True,
+        engine=_NAME,
+        model=_NAME,
+        options=_OBJECT,
+        if_last_turn={"type": ["string", "null"], "description": "As of a submit."},
+    ),
+    "fork_request": _object(
+        "",
+        is_closed=True,
+        turn_id={**_ID, "description": "Up to and with this turn; else all that is over."},
+        title={**_nullable(_NAME), "description": "Else that of the other conversation."},
     ),
     "turn_list": _page("conversation_turn"),
     "resume_request": _object(
@@ -183,6 +235,89 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         dialects={"type": "array", "items": _TEXT},
         scopes={"type": "array", "items": _TEXT, "description": "Of whoever asks."},
         limits={"type": "object", "additionalProperties": {"type": "number"}},
+    ),
+    "attachment": _object(
+        "id name media_type size_bytes sha256 created_at",
+        id=_ID,
+        name=_NAME,
+        media_type={**_NAME, "description": "Found by looking at the content."},
+        size_bytes={"type": "integer", "minimum": 0},
+        sha256={"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        created_at=_TIME,
+    ),
+    "file_content": {"type": "string", "contentMediaType": "application/octet-stream"},
+    "file_form": _object(
+        "file", file={"type": "string", "contentMediaType": "application/octet-stream"}
+    ),
+    "conversation_export": _object(
+        "conversation seq messages",
+        conversation=_ref("conversation"),
+        seq={**_SEQ, "description": "Of the last event that this reflects."},
+        messages={"type": "array", "items": _ref("message")},
+    ),
+    "archive_line": archive_schema("#/components/schemas/complete_message"),
+    "token": _object("name scopes created_at", **_TOKEN),
+    "new_token": _object(
+        "name scopes created_at token",
+        **_TOKEN,
+        token={"type": "string", "description": "The secret. It is kept nowhere."},
+    ),
+    "token_list": _page("token"),
+    "token_request": _object(
+        "name scopes",
+        is_closed=True,
+        name=_TOKEN_NAME,
+        scopes=_SCOPES,
+        tenant=_nullable(_TOKEN_NAME),
+        expires_at=_nullable(_TIME),
+    ),
+    "login_request": _object("token", is_closed=True, token=_TEXT),
+    "login": _object("scopes expires_at", scopes=_SCOPES, expires_at=_TIME),
+    "ticket": _object("ticket expires_at", ticket=_TEXT, expires_at=_TIME),
+    "share": _object("id created_at", **_SHARE),
+    "new_share": _object(
+        "id created_at secret fragment",
+        **_SHARE,
+        secret={"type": "string", "description": "Sent as Bearer. It is kept nowhere."},
+        fragment={"type": "string", "description": "For the part of a URL that no server sees."},
+    ),
+    "share_list": _page("share"),
+    "share_request": _object(
+        "",
+        is_closed=True,
+        expires_at={**_nullable(_TIME), "description": "null: never; else in 30 days."},
+    ),
+    "search_hit": _object(
+        "conversation_id message_id role created_at block_id block_type snippet",
+        conversation_id=_ID,
+        title={**_NAME, "description": "Of the conversation."},
+        message_id=_ID,
+        turn_id=_ID,
+        role=_TEXT,
+        created_at=_TIME,
+        block_id=_ID,
+        block_type=_TEXT,
+        snippet=_object(
+            "text matches at_start at_end",
+            text={"type": "string", "description": "A stretch of the block, as it stands there."},
+            matches={
+                "type": "array",
+                "description": "What was found, in `text`, in Unicode scalar values.",
+                "items": _object("start end", start=_SEQ, end=_SEQ),
+            },
+            at_start={"type": "boolean", "description": "Nothing is cut before it."},
+            at_end={"type": "boolean", "description": "Nothing is cut behind it."},
+            offset={**_SEQ, "description": "Where it stands, if the block has one text."},
+        ),
+    ),
+    "search_page": _object(
+        "items next_cursor index",
+        items={"type": "array", "items": _ref("search_hit")},
+        next_cursor={"type": ["string", "null"], "description": "Opaque; null on the last page."},
+        index={
+            "enum": ["ready", "building"],
+            "description": "`building`: the index is being made, older messages may be missing.",
+        },
     ),
     "health": _object("status", status={"enum": ["ok", "ready"]}),
 }  # fmt: skip

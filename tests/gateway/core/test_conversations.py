@@ -40,6 +40,7 @@ async def test_a_conversation_is_made_read_and_changed(open_store: OpenStore) ->
             "created_at": NOW_MS + 1,
             "updated_at": NOW_MS + 1,
             "head_seq": 0,
+            "usage": {"turns": 0},
         }
         assert await service.read_conversation(conversation_id, None) == made
         changed = await service.update_conversation(

@@ -287,7 +287,7 @@ async def test_a_store_that_fails_for_long_is_asked_again_by_the_next_request() 
         store.fails = fail
         go_on.set()
         await given_up.wait()
-        while world.service._turns_in_flight:
+        while world.service.turns_in_flight:
             await anyio.lowlevel.checkpoint()
         assert (await world.turn(conversation_id, turn_id))["status"] == "running"
         store.fails = None

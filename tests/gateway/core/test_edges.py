@@ -227,7 +227,7 @@ async def test_a_conversation_is_deleted_while_its_turn_commits(is_broken: bool)
             store.gate.set()
 
         await engine.closed.wait()
-        while world.service._turns_in_flight:
+        while world.service.turns_in_flight:
             await anyio.lowlevel.checkpoint()
         assert len(world.service._registry) == 0
 

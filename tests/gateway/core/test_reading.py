@@ -439,7 +439,7 @@ async def test_both_answers_of_a_finished_turn_are_the_same_before_and_after_it_
     async with gateway(settings=settings, engines={"s": ScriptEngine(answering("A"))}) as world:
         conversation_id = await world.conversation()
         turn = await world.ask(conversation_id)
-        while world.service._turns_in_flight:
+        while world.service.turns_in_flight:
             await anyio.lowlevel.checkpoint()
         for _ in range(3):
             await world.service.head(await world.conversation(), None)

@@ -125,23 +125,6 @@ async def test_keys_belong_to_their_conversation_and_equal_text_with_a_new_key_i
         assert len(set(turns)) == 4
 
 
-@pytest.mark.requirement("gateway:submit:busy")
-async def test_a_conversation_runs_one_turn_at_a_time() -> None:
-    async with gateway(engines={"s": ScriptEngine(stuck_after(lambda _id: []))}) as world:
-        conversation_id = await world.conversation()
-        await world.submit(conversation_id, key="m1")
-
-        with pytest.raises(RemoteProtocolError) as refused:
-            await world.submit(conversation_id, key="m2")
-
-        assert (refused.value.code, refused.value.retryable) == ("conversation_busy", True)
-        assert (await world.service.read_conversation(conversation_id, None))["running_turn_id"]
-        # The key of a refused submit is still free.
-        head = await world.service.head(conversation_id, None)
-        await world.service.cancel_turn(conversation_id, head.running_turn_ids[0], None)
-        await world.submit(conversation_id, "other body", key="m2")
-
-
 @pytest.mark.requirement("gateway:submit:condition")
 async def test_a_submit_may_depend_on_the_last_turn_its_client_knows() -> None:
     async with gateway() as world:

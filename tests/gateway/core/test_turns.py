@@ -406,6 +406,6 @@ async def test_more_turns_than_allowed_are_refused_until_one_ends() -> None:
 
         assert (refused.value.code, refused.value.retryable) == ("turns_in_flight_exceeded", True)
         await world.service.cancel_turn(first, turn_id, None)
-        while world.service._turns_in_flight:
+        while world.service.turns_in_flight:
             await anyio.lowlevel.checkpoint()
         await world.submit(second)

@@ -9,7 +9,10 @@ from blockwire.gateway.call import PAGE_ITEMS
 from blockwire.gateway.operation import Parameter, Response
 from blockwire.gateway.settings import GatewaySettings
 
-__all__ = ["BODY_ERRORS", "CURSOR", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT", "json_of"]
+__all__ = [
+    "BODY_ERRORS", "CURSOR", "INLINE_ERRORS", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT",
+    "json_of",
+]  # fmt: skip
 
 JSON: Final = "application/json"
 
@@ -21,6 +24,9 @@ BODY_ERRORS: Final = (
     "invalid_key",
 )  # fmt: skip
 """Codes of any route that reads a JSON body."""
+
+INLINE_ERRORS: Final = ("attachment_too_large", "quota_exceeded", "storage_exceeded")
+"""Codes of any route that takes files out of its body."""
 
 CURSOR: Final = Parameter(
     name="cursor",

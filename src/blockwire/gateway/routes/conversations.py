@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from typing import Final, cast
 
+from blockwire.gateway.access import shared_shape
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.call import Call
 from blockwire.gateway.operation import Operation, Response
-from blockwire.gateway.routes.common import BODY_ERRORS, CURSOR, KEYS, LIMIT, NOT_MODIFIED, json_of
+from blockwire.gateway.routes.common import (
+    BODY_ERRORS,
+    CURSOR,
+    KEYS,
+    LIMIT,
+    NOT_MODIFIED,
+    VIEW,
+    json_of,
+)
 
 __all__ = ["CONVERSATION_OPERATIONS"]
 
@@ -20,7 +29,9 @@ _PATH: Final = "/v1/conversations/{conversation_id}"
 async def create_conversation(call: Call) -> Answer:
     """Answer 201 with a new conversation."""
     body = await call.json_body(default={})
-    conversation = await call.service.create_conversation(body, tenant=call.tenant)
+    conversation = await call.service.create_conversation(
+        body, tenant=call.tenant, view=call.view()
+    )
     location = f"/v1/conversations/{cast('str', conversation['id'])}"
     return json_answer(conversation, status=201, location=location)
 
@@ -28,21 +39,30 @@ async def create_conversation(call: Call) -> Answer:
 async def list_conversations(call: Call) -> Answer:
     """Answer with a page of conversations, newest first."""
     page = await call.service.list_conversations(
-        cursor=call.query.get("cursor"), limit=call.limit(), tenant=call.tenant
+        cursor=call.query.get("cursor"),
+        limit=call.limit(),
+        tenant=call.tenant,
+        view=call.view(),
     )
     return json_answer(page, has_etag=True)
 
 
 async def read_conversation(call: Call) -> Answer:
     """Answer with a conversation."""
-    conversation = await call.service.read_conversation(call.conversation_id, call.tenant)
+    conversation = await call.service.read_conversation(
+        call.conversation_id, call.tenant, view=call.view()
+    )
+    if call.caller.conversation_id is not None:
+        conversation = shared_shape(conversation)
     return json_answer(conversation, has_etag=True)
 
 
 async def update_conversation(call: Call) -> Answer:
     """Answer with the conversation, title, tags, system and metadata replaced as asked."""
     body = await call.json_body()
-    conversation = await call.service.update_conversation(call.conversation_id, body, call.tenant)
+    conversation = await call.service.update_conversation(
+        call.conversation_id, body, call.tenant, view=call.view()
+    )
     return json_answer(conversation)
 
 
@@ -51,6 +71,16 @@ async def delete_conversation(call: Call) -> Answer:
     await call.no_body()
     await call.service.delete_conversation(call.conversation_id, call.tenant)
     return Answer(status=204)
+
+
+async def fork_conversation(call: Call) -> Answer:
+    """Answer 201 with a new conversation that begins like this one."""
+    body = await call.json_body(default={})
+    conversation = await call.service.fork_conversation(
+        call.conversation_id, body, tenant=call.tenant, view=call.view()
+    )
+    location = f"/v1/conversations/{cast('str', conversation['id'])}"
+    return json_answer(conversation, status=201, location=location)
 
 
 CONVERSATION_OPERATIONS: Final = (
@@ -62,7 +92,7 @@ CONVERSATION_OPERATIONS: Final = (
         respond=create_conversation,
         scope="write",
         tag="conversations",
-        parameters=(KEYS,),
+        parameters=(KEYS, VIEW),
         request={"application/json": "conversation_request"},
         is_request_optional=True,
         responses={201: json_of("conversation", "The new conversation.", location="Where it is.")},
@@ -76,7 +106,7 @@ CONVERSATION_OPERATIONS: Final = (
         respond=list_conversations,
         scope="read",
         tag="conversations",
-        parameters=(CURSOR, LIMIT),
+        parameters=(CURSOR, LIMIT, VIEW),
         responses={200: json_of("conversation_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
         errors=("invalid_cursor",),
     ),
@@ -88,6 +118,8 @@ CONVERSATION_OPERATIONS: Final = (
         respond=read_conversation,
         scope="read",
         tag="conversations",
+        parameters=(VIEW,),
+        is_shared=True,
         responses={200: json_of("conversation", "It.", etag="Of it."), 304: NOT_MODIFIED},
         errors=("conversation_not_found",),
     ),
@@ -99,7 +131,7 @@ CONVERSATION_OPERATIONS: Final = (
         respond=update_conversation,
         scope="write",
         tag="conversations",
-        parameters=(KEYS,),
+        parameters=(KEYS, VIEW),
         request={"application/json": "conversation_request"},
         responses={200: json_of("conversation", "The conversation as it is now.")},
         errors=(*BODY_ERRORS, "conversation_not_found"),
@@ -114,5 +146,19 @@ CONVERSATION_OPERATIONS: Final = (
         tag="conversations",
         responses={204: Response(description="It is gone.")},
         errors=("conversation_not_found",),
+    ),
+    Operation(
+        method="POST",
+        path=_PATH + "/fork",
+        id="fork_conversation",
+        summary="Begin a new conversation with the messages of this one, up to a turn.",
+        respond=fork_conversation,
+        scope="write",
+        tag="conversations",
+        parameters=(KEYS, VIEW),
+        request={"application/json": "fork_request"},
+        is_request_optional=True,
+        responses={201: json_of("conversation", "The new conversation.", location="Where it is.")},
+        errors=(*BODY_ERRORS, "conversation_not_found", "turn_not_found", "turn_not_over"),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Final
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.call import NDJSON_TYPES, Call
+from blockwire.gateway.entrance import TICKET
 from blockwire.gateway.operation import Operation, Parameter, Response
 from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, VIEW, WAIT
 from blockwire.gateway.subscription import read_wish, read_wishes, subscribe
@@ -121,6 +122,11 @@ _SNAPSHOT: Final = Parameter(
     description="1 sends a snapshot first, which replaces all state.",
     schema={"enum": ["0", "1"], "default": "0"},
 )
+_TICKET: Final = Parameter(
+    name=TICKET,
+    description="For an EventSource, which sends no token: see `create_ticket`.",
+    schema={"type": "string"},
+)
 _UNTIL: Final = Parameter(
     name="until",
     description="`idle` ends the stream when all is sent and no turn runs.",
@@ -141,7 +147,8 @@ EVENT_OPERATIONS: Final = (
         respond=read_events,
         scope="read",
         tag="events",
-        parameters=(_AFTER, _LAST_EVENT_ID, _SNAPSHOT, _UNTIL, VIEW, WAIT),
+        parameters=(_AFTER, _LAST_EVENT_ID, _SNAPSHOT, _UNTIL, VIEW, WAIT, _TICKET),
+        is_shared=True,
         responses={
             200: Response(
                 description="Frames of `id`, `event` and `data`, or a page.",

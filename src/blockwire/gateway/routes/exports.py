@@ -9,7 +9,6 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final, cast
-from urllib.parse import quote
 
 import anyio
 
@@ -17,11 +16,12 @@ from blockwire.archives import ARCHIVE_MEDIA_TYPE
 from blockwire.errors import BlockwireError, RemoteProtocolError
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.call import NDJSON_TYPES, Call, PeerGoneError
+from blockwire.gateway.dispositions import disposition
 from blockwire.gateway.exports import EXPORT_FORMATS, Export, ExportFormat
 from blockwire.gateway.operation import Operation, Parameter, Response
 from blockwire.gateway.routes.common import BODY_ERRORS, NOT_MODIFIED, VIEW, json_of
 
-__all__ = ["EXPORT_OPERATIONS", "content_disposition"]
+__all__ = ["EXPORT_OPERATIONS"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -88,19 +88,11 @@ async def _arriving(call: Call) -> AsyncGenerator[bytes, None]:
 def _headers(export: Export) -> list[tuple[bytes, bytes]]:
     return [
         (b"content-type", export.media_type.encode()),
-        (b"content-disposition", content_disposition(export.file_name).encode()),
+        (b"content-disposition", disposition("attachment", export.file_name).encode()),
         (b"content-security-policy", _POLICY),
         (b"etag", export.etag.encode()),
         (b"cache-control", b"no-cache"),
     ]
-
-
-def content_disposition(file_name: str) -> str:
-    """Return the header that has a safe file name saved under that name (RFC 6266)."""
-    plain = "".join(c if " " <= c < "\x7f" else "_" for c in file_name)
-    plain = plain.replace("\\", "_").replace('"', "_")
-    encoded = "" if plain == file_name else f"; filename*=UTF-8''{quote(file_name, safe='')}"
-    return f'attachment; filename="{plain}"{encoded}'
 
 
 async def _send_all(call: Call, export: Export) -> None:

@@ -11,7 +11,15 @@ from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.call import Call
 from blockwire.gateway.operation import Operation, Parameter
-from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, LIMIT, NOT_MODIFIED, VIEW, json_of
+from blockwire.gateway.routes.common import (
+    BODY_ERRORS,
+    INLINE_ERRORS,
+    KEYS,
+    LIMIT,
+    NOT_MODIFIED,
+    VIEW,
+    json_of,
+)
 
 __all__ = ["MESSAGE_OPERATIONS"]
 
@@ -37,7 +45,7 @@ async def list_messages(call: Call) -> Answer:
 
 async def append_message(call: Call) -> Answer:
     """Answer 201 with the message as it is kept."""
-    body = await call.json_body()
+    body = await call.json_body(may_hold_files=True)
     message = await call.service.append_message(call.conversation_id, body, call.tenant)
     return json_answer(message, status=201)
 
@@ -51,6 +59,7 @@ MESSAGE_OPERATIONS: Final = (
         respond=list_messages,
         scope="read",
         tag="messages",
+        is_shared=True,
         parameters=(
             Parameter(
                 name="before",
@@ -90,6 +99,6 @@ MESSAGE_OPERATIONS: Final = (
         request={"application/json": "message_request"},
         responses={201: json_of("message", "The message as it is kept.")},
         errors=(*BODY_ERRORS, "conversation_not_found", "message_exists", "block_exists",
-                "conversation_busy", "limit_exceeded"),
+                "limit_exceeded", *INLINE_ERRORS),
     ),
 )  # fmt: skip

@@ -64,6 +64,19 @@ async def read_capabilities(call: Call) -> Answer:
     )
 
 
+async def read_metrics(call: Call) -> Answer:
+    """Answer with the figures of this gateway, for Prometheus."""
+    # Imported when somebody asks: a gateway starts faster without.
+    from blockwire.gateway.metrics import CONTENT_TYPE_LATEST, Exposition  # noqa: PLC0415
+
+    exposition = Exposition(call.service, call.surface.hub)
+    return Answer(
+        body=exposition.text(),
+        media_type=CONTENT_TYPE_LATEST,
+        headers=(("cache-control", "no-store"),),
+    )
+
+
 async def read_openapi(call: Call) -> Answer:
     """Answer with the OpenAPI document."""
     return Answer(body=call.surface.documents["openapi"], has_etag=True)
@@ -115,6 +128,16 @@ META_OPERATIONS: Final = (
         tag="about",
         responses={200: json_of("health", "They can.")},
         errors=("gateway_stopping", "store_unavailable", "bus_unavailable"),
+    ),
+    Operation(
+        method="GET",
+        path="/metrics",
+        id="read_metrics",
+        summary="Figures of this gateway, for Prometheus.",
+        respond=read_metrics,
+        scope="metrics",
+        tag="about",
+        responses={200: Response(description="They.", schemas={"text/plain": None})},
     ),
     Operation(
         method="GET",

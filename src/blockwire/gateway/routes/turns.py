@@ -10,9 +10,11 @@ from typing import Final, cast
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.call import Call
 from blockwire.gateway.operation import Operation, Parameter
+from blockwire.gateway.queueing import SubmitResult
 from blockwire.gateway.routes.common import (
     BODY_ERRORS,
     CURSOR,
+    INLINE_ERRORS,
     KEYS,
     LIMIT,
     NOT_MODIFIED,
@@ -29,13 +31,30 @@ _TURN: Final = _TURNS + "/{turn_id}"
 
 async def submit_turn(call: Call) -> Answer:
     """Answer 202 with a new turn, or 200 with the one that this key started before."""
-    body = await call.json_body()
+    body = await call.json_body(may_hold_files=True)
     result = await call.service.submit_turn(
         call.conversation_id,
         body,
         idempotency_key=call.headers.get("idempotency-key"),
         tenant=call.tenant,
     )
+    return _submitted(call, result)
+
+
+async def retry_turn(call: Call) -> Answer:
+    """Answer 202 with a new turn that asks the same again, or 200 like a submit."""
+    body = await call.json_body(default={})
+    result = await call.service.retry_turn(
+        call.conversation_id,
+        call.turn_id,
+        body,
+        idempotency_key=call.headers.get("idempotency-key"),
+        tenant=call.tenant,
+    )
+    return _submitted(call, result)
+
+
+def _submitted(call: Call, result: SubmitResult) -> Answer:
     turn_id = cast("str", result.turn["id"])
     return json_answer(
         result.turn,
@@ -73,7 +92,7 @@ async def read_turn(call: Call) -> Answer:
 
 
 async def cancel_turn(call: Call) -> Answer:
-    """Answer 202 with the turn; it ends soon."""
+    """Answer 202 with the turn, which is over, or was handed back from the line."""
     await call.no_body()
     turn = await call.service.cancel_turn(call.conversation_id, call.turn_id, call.tenant)
     return json_answer(turn, status=202)
@@ -86,6 +105,21 @@ async def resume_turn(call: Call) -> Answer:
     return json_answer(turn, status=202)
 
 
+_KEY: Final = Parameter(
+    name="Idempotency-Key",
+    where="header",
+    description="The same key and body attach to the same turn instead of a second.",
+    schema={"type": "string", "minLength": 1, "maxLength": 256},
+)
+_START_ERRORS: Final = (
+    *BODY_ERRORS, "conversation_not_found", "idempotency_key_reused", "invalid_idempotency_key",
+    "last_turn_mismatch", "engine_not_found", "queue_full", "turns_in_flight_exceeded",
+)  # fmt: skip
+_STARTED: Final = {
+    202: json_of("conversation_turn", "The new turn, running or queued.", location="Where it is.",
+                 blockwire_epoch="What a producer of its events sends along."),
+    200: json_of("conversation_turn", "The turn that this key led to before."),
+}  # fmt: skip
 _GONE: Final = ("conversation_not_found", "turn_not_found")
 
 TURN_OPERATIONS: Final = (
@@ -97,25 +131,10 @@ TURN_OPERATIONS: Final = (
         respond=submit_turn,
         scope="write",
         tag="turns",
-        parameters=(
-            KEYS,
-            Parameter(
-                name="Idempotency-Key",
-                where="header",
-                description="The same key and body attach to the same turn instead of a second.",
-                schema={"type": "string", "minLength": 1, "maxLength": 256},
-            ),
-        ),
+        parameters=(KEYS, _KEY),
         request={"application/json": "turn_request"},
-        responses={
-            202: json_of("conversation_turn", "The new turn.", location="Where it is.",
-                         blockwire_epoch="What a producer of its events sends along."),
-            200: json_of("conversation_turn", "The turn that this key started before."),
-        },
-        errors=(*BODY_ERRORS, "conversation_not_found", "conversation_busy", "block_exists",
-                "idempotency_key_reused", "invalid_idempotency_key", "last_turn_mismatch",
-                "engine_not_found", "limit_exceeded", "turns_in_flight_exceeded",
-                "gateway_stopping"),
+        responses=_STARTED,
+        errors=(*_START_ERRORS, "block_exists", "limit_exceeded", *INLINE_ERRORS),
     ),
     Operation(
         method="GET",
@@ -139,18 +158,32 @@ TURN_OPERATIONS: Final = (
         tag="turns",
         parameters=(VIEW, WAIT),
         responses={200: json_of("conversation_turn", "It.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=(*_GONE, "too_many_streams", "gateway_stopping"),
+        errors=(*_GONE, "too_many_streams", "gateway_stopping", "last_turn_mismatch"),
     ),
     Operation(
         method="POST",
         path=_TURN + "/cancel",
         id="cancel_turn",
-        summary="Cancel a turn; what was answered so far is kept.",
+        summary="Cancel a turn: what was answered is kept; a queued one is handed back.",
         respond=cancel_turn,
         scope="write",
         tag="turns",
-        responses={202: json_of("conversation_turn", "The turn; it ends soon.")},
+        responses={202: json_of("conversation_turn", "The turn, cancelled.")},
         errors=(*_GONE, "turn_terminal"),
+    ),
+    Operation(
+        method="POST",
+        path=_TURN + "/retry",
+        id="retry_turn",
+        summary="Ask the question of a turn that is over again, as a new turn.",
+        respond=retry_turn,
+        scope="write",
+        tag="turns",
+        parameters=(KEYS, _KEY),
+        request={"application/json": "retry_request"},
+        is_request_optional=True,
+        responses=_STARTED,
+        errors=(*_START_ERRORS, "turn_not_found", "turn_not_over"),
     ),
     Operation(
         method="POST",

@@ -17,6 +17,7 @@ from blockwire.stores.sqlite import (
     check_store,
     read_owner,
 )
+from blockwire.stores.sqlite.upgrade import UpgradePlan, plan_upgrade, upgrade_store
 from blockwire.stores.urls import open_store
 
 SQLITE_VERSION: Final = sqlite3.sqlite_version
@@ -28,8 +29,11 @@ __all__ = [
     "SqliteStore",
     "StoreLock",
     "StoreOwner",
+    "UpgradePlan",
     "backup_store",
     "check_store",
     "open_store",
+    "plan_upgrade",
     "read_owner",
+    "upgrade_store",
 ]

@@ -42,6 +42,11 @@ from blockwire.gateway import serve
         type=click.Choice(["debug", "info", "warning", "error"]),
         help="How much is logged to standard error (default warning).",
     ),
+    click.option(
+        "--log-format",
+        type=click.Choice(["text", "json"]),
+        help="One line a record, as text or JSON (default text).",
+    ),
 )
 def command(program: str | None, **arguments: Any) -> int:
     """Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.

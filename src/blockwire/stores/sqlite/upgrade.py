@@ -1,0 +1,136 @@
+"""Bringing a store to this release's schema by hand: with a copy of what was there before.
+
+Spec: docs/spec/gateway/persistence.md, "Integrity". Opening a store does the same without a copy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from blockwire.errors import StoreError
+from blockwire.stores.sqlite.errors import map_errors
+from blockwire.stores.sqlite.lock import StoreLock
+from blockwire.stores.sqlite.schema import (
+    FILE_MODE,
+    SCHEMA_VERSION,
+    check_version,
+    connect_reader,
+    connect_writer,
+    migrate,
+)
+
+__all__ = ["UpgradePlan", "plan_upgrade", "upgrade_store"]
+
+# Instructions of SQLite's machine between two looks at how far the copy is: some milliseconds.
+_STEPS_PER_LOOK: Final = 100_000
+
+
+class UpgradePlan(NamedTuple):
+    """What an upgrade would do.
+
+    Attributes:
+        from_version: Schema of the file.
+        to_version: Schema of this release.
+        size_bytes: Of the file and what belongs to it; a copy needs at most as much.
+        free_bytes: On its disk.
+    """
+
+    from_version: int
+    to_version: int
+    size_bytes: int
+    free_bytes: int
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to do."""
+        return self.from_version < self.to_version
+
+
+def plan_upgrade(path: Path) -> UpgradePlan:
+    """Return what an upgrade of the store at ``path`` would do; changes nothing.
+
+    Raises:
+        StoreError: ``store_unavailable`` if there is no such file, ``store_foreign``,
+            ``store_too_new``, ``store_corrupt``.
+    """
+    with map_errors(), closing(connect_reader(path)) as connection:
+        version = check_version(connection)
+        parts = (path, path.with_name(f"{path.name}-wal"))
+        size_bytes = sum(part.stat().st_size for part in parts if part.exists())
+        return UpgradePlan(version, SCHEMA_VERSION, size_bytes, shutil.disk_usage(path.parent).free)
+
+
+def upgrade_store(
+    path: Path,
+    *,
+    backup: Path | None,
+    on_copied: Callable[[int], None] = lambda _bytes: None,
+    on_migrating: Callable[[], None] = lambda: None,
+) -> None:
+    """Bring the store at ``path`` to this release's schema. Blocks; call it in a thread.
+
+    Args:
+        path: Nobody else may have it open.
+        backup: Where a copy of the store as it was goes; None makes none.
+        on_copied: Told now and then how large the copy is.
+        on_migrating: Told once the copy is safe.
+
+    Raises:
+        StoreError: ``store_locked`` while a gateway uses it, ``backup_exists``, ``store_full``, and
+            those of :func:`plan_upgrade`. The store stays as the last whole step left it.
+    """
+    with map_errors():
+        lock = StoreLock.acquire(path)
+        try:
+            if backup is not None:
+                _copy(path, backup, on_copied)
+            on_migrating()
+            with closing(connect_writer(path, synchronous="FULL")) as connection:
+                migrate(connection)
+        finally:
+            lock.release()
+
+
+def _copy(path: Path, target: Path, on_copied: Callable[[int], None]) -> None:
+    """Write one commit of the store to ``target``, which gets its name when it is whole."""
+    if os.path.lexists(target):
+        raise StoreError(
+            "backup_exists",
+            f"a backup never overwrites a file, and {target.name} is there: move it, or give "
+            "another name with --backup",
+        )
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+
+    def look() -> int:
+        with suppress(OSError):
+            on_copied(part.stat().st_size)
+        return 0
+
+    try:
+        # Private from its first byte on.
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+        with closing(connect_reader(path)) as connection:
+            connection.set_progress_handler(look, _STEPS_PER_LOOK)
+            # The copy is a file of its own; the store behind the connection stays unwritten.
+            connection.execute("PRAGMA query_only = OFF")
+            connection.execute("VACUUM INTO ?", (part.as_posix(),))
+        _check(part)
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.link(part, target)
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def _check(part: Path) -> None:
+    with closing(sqlite3.connect(part, isolation_level=None)) as connection:
+        (answer,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if answer != "ok":
+        raise StoreError("backup_failed", "the copy is not sound; the store is as it was")

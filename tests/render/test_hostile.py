@@ -17,7 +17,10 @@ from blockwire.render import (
     request_text,
     transcript_text,
 )
+from blockwire.render.documents import DocumentFormat
 from blockwire.text import label_controls
+from tests.render.pages import document, words
+from tests.render.places import NOT_IN_PAGES, NOT_IN_TERMINAL, NOT_IN_TEXT, PLACES
 from tests.render.turns import block, grown, message, turn
 from tests.suites import suite_json, suite_path
 
@@ -42,40 +45,10 @@ def _oracle() -> Any:
 ORACLE = _oracle()
 
 
-def findings(case: dict[str, Any], rendered: str) -> list[Any]:
+def findings(case: dict[str, Any], rendered: str, *, is_shown: bool = True) -> list[Any]:
+    """Return what acts in a text, and what is lost of what should be shown."""
     found: list[Any] = ORACLE.check_case(case, rendered)
-    return found
-
-
-# Every place of a message that can hold text of others.
-PLACES: list[tuple[str, Callable[[str], Message]]] = [
-    ("prose", lambda p: message(block("prose", markdown=p))),
-    ("quoted prose", lambda p: message(block("prose", markdown=f"> - {p}"))),
-    ("inline code", lambda p: message(block("prose", markdown=f"so ```{p}``` is"))),
-    ("fence", lambda p: message(block("prose", markdown=f"~~~\n{p}\n~~~"))),
-    ("heading", lambda p: message(block("prose", markdown=f"# {p}"))),
-    ("code.text", lambda p: message(block("code", text=p))),
-    ("code.language", lambda p: message(block("code", text="x", language=p))),
-    ("tool.tool", lambda p: message(block("tool", tool=p, status="running"))),
-    ("tool.input", lambda p: message(block("tool", tool="t", status="running", input=p))),
-    ("tool.output", lambda p: message(block("tool", tool="t", status="completed", output=p))),
-    ("tool.error", lambda p: message(block("tool", tool="t", status="failed", error=p))),
-    ("reasoning", lambda p: message(block("reasoning", text=p))),
-    ("error", lambda p: message(block("error", code="c", message=p))),
-    ("notice", lambda p: message(block("notice", code="c", message=p))),
-    ("attachment.name", lambda p: message(
-        block("attachment", attachment_id="a", name=p, media_type="image/png"))),
-    ("attachment.media_type", lambda p: message(
-        block("attachment", attachment_id="a", name="n", media_type=p))),
-    ("speech", lambda p: message(block("speech", text=p))),
-    ("unknown type", lambda p: message(block(p))),
-    ("unknown fallback", lambda p: message(block("chart", fallback_text=p))),
-    ("author", lambda p: message(author=p)),
-    ("model", lambda p: message(model=p)),
-    ("role", lambda p: message(role=p)),
-]  # fmt: skip
-# Names that only a terminal shows, above the blocks; code in prose names no language in text.
-NOT_IN_TEXT = {"author", "model", "role", "code.language"}
+    return found if is_shown else [item for item in found if item[0] != "text-lost"]
 
 
 @pytest.mark.requirement("render:terminal:no-controls")
@@ -88,11 +61,30 @@ def test_no_payload_acts_on_the_terminal_and_its_text_stays(
         whole = said(case["payload"])
         for look in LOOKS:
             text = transcript_text([whole], look, with_reasoning=True)
-            assert findings(case, text) == [], case["id"]
+            is_shown = place not in NOT_IN_TERMINAL
+            assert findings(case, text, is_shown=is_shown) == [], case["id"]
             assert "\t" not in text
         plain = plain_text(whole, with_reasoning=True)
-        if place not in NOT_IN_TEXT:
-            assert findings(case, plain) == [], case["id"]
+        assert findings(case, plain, is_shown=place not in NOT_IN_TEXT) == [], case["id"]
+
+
+@pytest.mark.requirement("render:document:no-controls")
+@pytest.mark.case("T01")
+@pytest.mark.case("T07")
+@pytest.mark.case("T13")
+@pytest.mark.parametrize("document_format", ["text", "markdown", "html"])
+@pytest.mark.parametrize(("place", "said"), PLACES, ids=[place for place, _said in PLACES])
+def test_no_payload_acts_from_a_document_on_the_terminal_that_shows_it(
+    document_format: DocumentFormat, place: str, said: Callable[[str], Message]
+) -> None:
+    for case in PAYLOADS:
+        whole = said(case["payload"])
+        text = document(document_format, [whole], title=case["payload"])
+        assert findings(case, text, is_shown=False) == [], case["id"]
+        if document_format == "html":
+            is_shown = place not in NOT_IN_PAGES
+            seen_words = words(text).replace("\u2409", "\t")
+            assert findings(case, seen_words, is_shown=is_shown) == [], case["id"]
 
 
 @pytest.mark.requirement("render:terminal:no-controls")

@@ -78,7 +78,7 @@ def _tool(block: Block, _images: Images) -> str:
     ]
     if not parts:
         return f'<p class="tool {status}" aria-label="Tool call">{summary}</p>\n'
-    is_open = " open" if status == "failed" else ""
+    is_open = ' open=""' if status == "failed" else ""
     return (
         f'<details class="tool {status}" aria-label="Tool call"{is_open}>\n'
         f"<summary>{summary}</summary>\n<dl>\n{''.join(parts)}</dl>\n</details>\n"

@@ -19,6 +19,7 @@ from blockwire.render.captions import (
     time_iso,
     time_words,
 )
+from blockwire.render.fence import fenced_html
 from blockwire.render.htmlblocks import block_html
 from blockwire.render.htmltext import html_attribute, html_line
 from blockwire.render.stylesheet import STYLESHEET
@@ -72,11 +73,12 @@ class HtmlDocument:
             block_html(block, self._images) for block in cast("Iterable[Block]", message["content"])
         )
         note = message_note(message)
-        return (
+        return fenced_html(
             f'<article id="{anchor}" class="message {role_class}" aria-labelledby="{anchor}-by">\n'
             f"{_caption(message, anchor)}{blocks}"
             + (f'<p class="note">{note}</p>\n' if note else "")
-            + "</article>\n"
+            + "</article>\n",
+            with_pictures=bool(self._images),
         )
 
     def tail(self) -> str:

@@ -12,21 +12,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import unescapeAll
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
+from blockwire.render.fence import safe_href
 from blockwire.render.highlight import highlighted_html
-from blockwire.render.htmltext import (
-    LINK_REL,
-    html_attribute,
-    html_line,
-    html_text,
-    safe_href,
-)
+from blockwire.render.htmltext import LINK_REL, html_attribute, html_line, html_text
 from blockwire.render.incremental import normalise_markdown
 from blockwire.render.inline import bound_nesting
 from blockwire.render.markdown import fence_language
@@ -42,8 +37,13 @@ TARGETS_CHARS_MIN: Final = 65_536
 """Addresses and titles take at most so many characters, or so many times those of the source."""
 
 _LABEL: Final = re.compile(r"\[(?!\^)(?:[^\[\]\\<`]|\\[^<`])*\]:")
+_ADDRESS: Final = re.compile(
+    r"://|\bwww\.|[\w-]\.(?:com|org|net|edu|gov|io|dev|app|ai|co|info)\b|\w@\w", re.IGNORECASE
+)
+_SCHEME: Final = re.compile(r"\A(?:https?://|mailto:)?(?:www\.)?")
+_TAG: Final = re.compile(r"<[^>]*>")
 _TASKS: Final[Mapping[str, str]] = MappingProxyType(
-    {"[ ] ": "", "[x] ": " checked", "[X] ": " checked"}
+    {"[ ] ": "", "[x] ": ' checked=""', "[X] ": ' checked=""'}
 )
 
 
@@ -112,7 +112,7 @@ class _Writer:
         self.out: list[str] = []
         self._target_chars_left = target_chars_max
         self._closing: list[str] = []  # what ends each open inline element
-        self._link_depth = 0
+        self._link: _Link | None = None
 
     def write(self, tokens: Sequence[Token]) -> None:
         """Write block tokens, and those inside of them."""
@@ -132,7 +132,7 @@ class _Writer:
         first = tokens[0].content if tokens and tokens[0].type == "text" else ""
         checked = _TASKS.get(first[:4]) if is_task else None
         if checked is not None:
-            self.out.append(f'<input type="checkbox" disabled{checked}> ')
+            self.out.append(f'<input type="checkbox" disabled=""{checked}> ')
             self.out.append(html_text(first[4:]))
             tokens = tokens[1:]
         for token in tokens:
@@ -158,8 +158,9 @@ class _Writer:
 
     def _open(self, token: Token) -> None:
         if token.type == "link_open":
-            start, end = self._link_tags(token, str(token.attrs["href"]), "link")
-            self._link_depth += 1
+            target = str(token.attrs["href"])
+            start, end = self._link_tags(token, target, "link")
+            self._link = _Link(target, len(self.out) + 1)
         elif len(self._closing) < INLINE_LEVELS_MAX:
             start, end = f"<{token.tag}>", f"</{token.tag}>"
         else:
@@ -168,8 +169,14 @@ class _Writer:
         self._closing.append(end)
 
     def _close(self, token: Token) -> None:
-        self._link_depth -= token.type == "link_close"
         self.out.append(self._closing.pop())
+        link = self._link
+        if token.type == "link_close" and link is not None:
+            self._link = None
+            if self.out[-1] == "</a>" and _is_misleading(
+                "".join(self.out[link.start : -1]), link.target
+            ):
+                self.out.append(_shown(link.target))
 
     def _link_tags(self, token: Token, target: str, kind: str) -> tuple[str, str]:
         """Return what surrounds the words of a link or picture; a target is linked or shown."""
@@ -179,11 +186,33 @@ class _Writer:
             # Many links may name one long address; that must not make a long page of a short text.
             return f'<span class="{kind}">', "</span>"
         titled = f' title="{html_attribute(title)}"' if title else ""
-        href = safe_href(target)
-        if href is not None and not self._link_depth:
+        href = safe_href(target) if self._link is None else None
+        if href is not None:
             return f'<a class="{kind}" href="{href}" rel="{LINK_REL}"{titled}>', "</a>"
-        shown = f' <span class="target">({html_line(target)})</span>' if target else ""
-        return f'<span class="{kind}"{titled}>', f"{shown}</span>"
+        return f'<span class="{kind}"{titled}>', f"{_shown(target)}</span>"
+
+
+class _Link(NamedTuple):
+    """A link that is being written: its target, and where in the output its words begin."""
+
+    target: str
+    start: int
+
+
+def _shown(target: str) -> str:
+    return f' <span class="target">({html_line(target)})</span>' if target else ""
+
+
+def _is_misleading(words: str, target: str) -> bool:
+    """Return whether the words of a link, as HTML, name an address to which it does not lead."""
+    if _ADDRESS.search(words) is None:
+        return False
+    named, real = (_bare(text) for text in (_TAG.sub("", words), html_text(target)))
+    return not (real == named or real.startswith((f"{named}/", f"{named}?", f"{named}#")))
+
+
+def _bare(address: str) -> str:
+    return _SCHEME.sub("", address.strip().lower()).rstrip("/")
 
 
 def _heading(token: Token) -> str:

@@ -117,7 +117,9 @@ def _quoted(label: str, text: str, facts: str = "") -> str:
 
 def _error(block: Block) -> str:
     hint = " \u00b7 may be tried again" if block.get("retryable") is True else ""
-    return _quoted("Error", cast("str", block["message"]), f"`{block['code']}`{hint}")
+    return _quoted(
+        "Error", cast("str", block["message"]), f"{code_span(label_name(block['code']))}{hint}"
+    )
 
 
 def _notice(block: Block) -> str:

@@ -6,6 +6,7 @@ as the gateway's) and ``sse``; this room does not know how a gateway is built.
 
 from __future__ import annotations
 
+from blockwire.client.access import Share, Token
 from blockwire.client.async_client import (
     AskOptions,
     AsyncClient,
@@ -52,6 +53,7 @@ __all__ = [
     "Received",
     "Reconnect",
     "Reported",
+    "Share",
     "StartAfter",
     "StreamOptions",
     "StreamRequest",
@@ -59,6 +61,7 @@ __all__ = [
     "Subscription",
     "SystemTiming",
     "Timing",
+    "Token",
     "Turn",
     "new_key",
 ]

@@ -32,6 +32,7 @@ from blockwire.client.async_client import (
     FollowOptions,
     StreamOptions,
 )
+from blockwire.client.blocking_access import BlockingAccessCalls
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions
 from blockwire.client.failures import client_closed
 from blockwire.client.settings import ClientSettings
@@ -46,7 +47,7 @@ __all__ = ["Client"]
 _T = TypeVar("_T")
 
 
-class Client:
+class Client(BlockingAccessCalls):
     """Talks to one gateway and waits for it; the surface is that of :class:`AsyncClient`.
 
     Close it, or use it as a context manager. It may be shared by threads. Callbacks are called in

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import httpx
 from ulid import ULID
 
+from blockwire.client.access import AccessCalls
 from blockwire.client.failures import ClientError
 from blockwire.client.http import Http
 from blockwire.client.settings import ClientSettings
@@ -88,7 +89,7 @@ def new_key() -> str:
     return f"key_{ULID()}"
 
 
-class GatewayCalls:
+class GatewayCalls(AccessCalls):
     """The calls of :class:`~blockwire.client.AsyncClient`, which adds the streams."""
 
     def __init__(  # noqa: PLR0913 - where, as whom, how patiently

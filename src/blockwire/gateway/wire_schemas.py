@@ -7,7 +7,7 @@ Spec: docs/spec/gateway/reading.md, "Shapes". Messages, blocks and events are de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from blockwire.archives import archive_schema
 from blockwire.content.vocabulary import (
@@ -82,7 +82,7 @@ _SCOPES: Final[_Schema] = {
     "type": "array", "items": {"enum": [*sorted(SCOPES)]}, "minItems": 1, "maxItems": 64,
 }  # fmt: skip
 _TOKEN_NAME: Final[_Schema] = {"type": "string", "pattern": f"^{TOKEN_NAME_PATTERN}$"}
-_TOKEN: Final[_Schema] = {
+_TOKEN: Final[dict[str, Any]] = {
     "name": _TOKEN_NAME,
     "scopes": _SCOPES,
     "tenant": _TOKEN_NAME,
@@ -91,7 +91,7 @@ _TOKEN: Final[_Schema] = {
     "revoked_at": _TIME,
     "used_at": {**_TIME, "description": "To the hour."},
 }
-_SHARE: Final[_Schema] = {"id": _ID, "created_at": _TIME, "expires_at": _TIME}
+_SHARE: Final[dict[str, Any]] = {"id": _ID, "created_at": _TIME, "expires_at": _TIME}
 
 WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
     "error": _object(

@@ -11,12 +11,14 @@ from blockwire.gateway.auth import (
     SCOPES,
     Auth,
     Caller,
+    Presented,
     Token,
-    check_bind,
     hash_token,
     is_loopback,
     load_token_file,
 )
+from blockwire.gateway.server import serve
+from blockwire.gateway.sites import Sites
 from tests.gateway.http.surface import URL, body, json_of, surface
 
 pytestmark = pytest.mark.anyio
@@ -74,43 +76,63 @@ async def test_pages_of_other_sites_and_names_that_point_here_are_refused(
 
 def test_two_hosts_are_no_host() -> None:
     with pytest.raises(RemoteProtocolError) as caught:
-        Auth().check_site(["localhost", "localhost"], [])
+        Sites().check(["localhost", "localhost"], [], is_open=True)
 
     assert caught.value.code == "host_refused"
 
 
 def test_configured_hosts_and_origins_are_let_in() -> None:
-    auth = Auth(allowed_hosts=["Dev.Test"], allowed_origins=["https://app.test/"])
+    sites = Sites(allowed_hosts=["Dev.Test"], allowed_origins=["https://app.test/"])
 
-    auth.check_site(["dev.test:80"], ["https://app.test"])
+    sites.check(["dev.test:80"], ["https://app.test"], is_open=True)
 
 
-def test_on_other_binds_the_host_is_whatever_people_call_it() -> None:
-    auth = Auth(TOKENS, host="0.0.0.0")
+def test_on_other_binds_the_host_is_whatever_people_call_it_unless_names_are_configured() -> None:
+    sites = Sites(host="0.0.0.0")
+    strict = Sites(host="0.0.0.0", allowed_hosts=["gateway.test"])
 
-    auth.check_site(["gateway.test"], ["https://gateway.test"])
+    for either in (sites, strict):
+        either.check(["gateway.test"], ["https://gateway.test"], is_open=False)
+        with pytest.raises(RemoteProtocolError) as caught:
+            either.check(["gateway.test"], ["https://evil.test"], is_open=False)
+        assert caught.value.code == "origin_refused"
+    sites.check(["other.test"], [], is_open=False)
     with pytest.raises(RemoteProtocolError) as caught:
-        auth.check_site(["gateway.test"], ["https://evil.test"])
+        strict.check(["other.test"], [], is_open=False)
 
-    assert caught.value.code == "origin_refused"
+    assert caught.value.code == "host_refused"
 
 
 # binds ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost"])
 @pytest.mark.requirement("auth:loopback:open")
-def test_loopback_needs_no_token(host: str) -> None:
+async def test_loopback_needs_no_token(host: str) -> None:
     assert is_loopback(host)
-    check_bind(host, [])
+    async with surface(auth=Auth(host=host)) as s:
+        keyring = s.world.service.keyring
+        s.app.surface.auth.check_bind(keyring)
+
+        caller = await s.app.surface.auth.identify(Presented(), keyring)
+
+    assert caller.scopes == SCOPES
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "gateway.test", ""])
 @pytest.mark.requirement("auth:bind:tokens")
-def test_any_other_bind_refuses_to_start_without_tokens(host: str) -> None:
-    with pytest.raises(LocalProtocolError) as caught:
-        Auth(host=host)
+async def test_any_other_bind_refuses_to_start_without_tokens(host: str) -> None:
+    async with surface(auth=Auth(host=host), is_served=True) as s:
+        with pytest.raises(LocalProtocolError) as caught:
+            await serve(s.app, host, 0, lambda _host, _port: None)
+
+        keyring = s.world.service.keyring
+        with pytest.raises(RemoteProtocolError) as unauthorized:
+            await s.app.surface.auth.identify(Presented(), keyring)
+        Auth(TOKENS, host=host).check_bind(keyring)
+        await keyring.create_token("first", ["read"], tenant=None, expires_at=None)
+        s.app.surface.auth.check_bind(keyring)
 
     assert caught.value.code == "tokens_required"
-    check_bind(host, TOKENS)
+    assert unauthorized.value.code == "unauthorized"
 
 
 # tokens -----------------------------------------------------------------------------------
@@ -174,9 +196,13 @@ async def test_a_token_allows_what_its_scopes_say(
         assert response.status_code == status
 
 
-def test_two_authorizations_are_none() -> None:
-    with pytest.raises(RemoteProtocolError):
-        Auth(TOKENS).identify(["Bearer r-token", "Bearer r-token"])
+async def test_two_authorizations_are_none() -> None:
+    async with surface(auth=Auth(TOKENS)) as s:
+        twice = [("authorization", "Bearer r-token"), ("authorization", "Bearer r-token")]
+
+        response = await s.client.get("/v1/conversations", headers=twice)
+
+    assert response.status_code == 401
 
 
 async def test_a_tenant_sees_its_own_conversations_and_a_foreign_id_is_not_found() -> None:

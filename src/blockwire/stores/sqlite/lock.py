@@ -4,7 +4,8 @@ Spec: docs/spec/gateway/persistence.md, "One machine and many".
 
 The operating system holds the lock and frees it when its owner dies, however it dies; the file only
 tells others who that is: ``{"pid": 123, "url": "http://127.0.0.1:7890"}``. It is never removed,
-because a lock on a removed file excludes nobody. On Windows, which has no ``flock``, one byte far
+because a lock on a removed file excludes nobody. Its owner alone can read it: it also holds a key,
+another one each time, with which commands of the same user call the gateway. On Windows, which has no ``flock``, one byte far
 beyond the text is locked.
 """
 
@@ -13,15 +14,19 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.jsontext import decode_json, encode_json
+from blockwire.jsontext import Json, decode_json, encode_json
 
 __all__ = ["StoreLock", "StoreOwner", "read_owner"]
+
+FILE_MODE: Final = 0o600
+"""Of the lock file."""
 
 # The text has some hundred; whatever is longer is not ours.
 _OWNER_BYTES_MAX: Final = 4096
@@ -62,10 +67,21 @@ else:
 
 
 class StoreOwner(Struct, frozen=True):
-    """The process that has a store open; ``url`` is None until it serves one."""
+    """The process that has a store open.
+
+    Attributes:
+        pid: Its id.
+        url: Where it serves the store; None until it does.
+        key: Lets in whoever may read the lock file; no log and no error repeats it.
+    """
 
     pid: int
     url: str | None
+    key: str | None = None
+
+    def __repr__(self) -> str:
+        """Return everything but the key."""
+        return f"StoreOwner(pid={self.pid}, url={self.url!r})"
 
 
 class StoreLock:
@@ -82,9 +98,10 @@ class StoreLock:
             StoreError: ``store_locked`` when another process, or another part of this one, owns it.
             OSError: The lock file cannot be written.
         """
-        fd = os.open(_lock_path(path), os.O_RDWR | os.O_CREAT, 0o600)
+        fd = os.open(_lock_path(path), os.O_RDWR | os.O_CREAT, FILE_MODE)
         try:
             _insist(fd, path)
+            _make_private(fd)
             lock = cls(fd)
             lock._write(StoreOwner(os.getpid(), None))
         except BaseException:
@@ -92,13 +109,17 @@ class StoreLock:
             raise
         return lock
 
-    def write_url(self, url: str) -> None:
-        """Tell others where the owner of the store serves it."""
-        self._write(StoreOwner(os.getpid(), url))
+    def write_url(self, url: str, key: str | None = None) -> None:
+        """Tell others where the owner of the store serves it, and the same user with which key."""
+        assert self._fd is not None, "the lock is held"
+        self._write(StoreOwner(os.getpid(), url, key if _is_private(self._fd) else None))
 
     def _write(self, owner: StoreOwner) -> None:
         assert self._fd is not None, "the lock is held"
-        text = encode_json({"pid": owner.pid, "url": owner.url}) + b"\n"
+        members: dict[str, Json] = {"pid": owner.pid, "url": owner.url}
+        if owner.key is not None:
+            members["key"] = owner.key
+        text = encode_json(members) + b"\n"
         os.lseek(self._fd, 0, os.SEEK_SET)
         os.write(self._fd, text)
         os.ftruncate(self._fd, len(text))
@@ -140,6 +161,18 @@ def read_owner(path: Path) -> StoreOwner | None:
         os.close(fd)
 
 
+def _make_private(fd: int) -> None:
+    """Take the file from all others; one of another user stays as it is, and gets no key."""
+    # There is none on Windows, where the folders of a user are private by themselves.
+    if hasattr(os, "fchmod"):
+        with suppress(OSError):
+            os.fchmod(fd, FILE_MODE)
+
+
+def _is_private(fd: int) -> bool:
+    return sys.platform == "win32" or not os.fstat(fd).st_mode & 0o077
+
+
 def _lock_path(path: Path) -> Path:
     # Two names of one file are one store.
     real = path.resolve()
@@ -153,8 +186,9 @@ def _read_text(fd: int) -> StoreOwner | None:
     except RemoteProtocolError:
         return None
     match value:
-        case {"pid": int(pid), "url": None | str() as url}:
-            return StoreOwner(pid, url)
+        case {"pid": int(pid), "url": None | str() as url, **more}:
+            key = more.get("key")
+            return StoreOwner(pid, url, key if isinstance(key, str) else None)
         case _:
             return None
 

@@ -12,8 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from blockwire.gateway.operation import Operation
 from blockwire.gateway.routes import OPERATIONS
+from tests.archives.samples import archive_lines
+from tests.gateway.http.surface import Surface, json_of
 
-__all__ = ["CALLBOOK", "ROUTES", "How", "Target", "target_of"]
+__all__ = ["CALLBOOK", "ROUTES", "How", "Target", "arguments_of", "filled", "target_of"]
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
@@ -78,7 +80,7 @@ CALLBOOK: Final[Mapping[str, How]] = {
         query="format=json",
         variants=("format=markdown", "format=html", "format=text", "format=jsonl"),
     ),
-    "import_archive": How("", NDJSON, needs=""),
+    "import_archive": How(b"".join(archive_lines()).decode(), NDJSON, needs=""),
     "search": How(query="q=canary", needs="", variants=("q=can*", 'q="canary"', "q=reasoning")),
     "create_token": How('{"name":"new","scopes":["read"]}', needs=""),
     "list_tokens": How(needs=""),
@@ -92,6 +94,27 @@ CALLBOOK: Final[Mapping[str, How]] = {
 }  # fmt: skip
 
 ROUTES: Final[Mapping[str, Operation]] = {operation.id: operation for operation in OPERATIONS}
+
+
+async def filled(s: Surface, **headers: str) -> dict[str, str]:
+    """Fill a gateway; return the parameters of paths that exist. ``headers`` say who does it."""
+    made = await s.client.post("/v1/conversations", headers=headers)
+    assert made.status_code == 201, made.text
+    conversation_id = json_of(made)["id"]
+    path = f"/v1/conversations/{conversation_id}"
+    turn = await s.world.ask(conversation_id)
+    uploaded = await s.client.post(f"{path}/attachments", content=b"a file", headers=headers)
+    shared = await s.client.post(
+        f"{path}/shares", content=b"{}", headers={"content-type": JSON} | headers
+    )
+    return {
+        "attachment_id": json_of(uploaded)["id"],
+        "conversation_id": conversation_id,
+        "turn_id": turn["id"],
+        "name": "conversation_turn.json",
+        "share_id": json_of(shared)["id"],
+        "token_name": "nobody",
+    }
 
 
 class Target(NamedTuple):

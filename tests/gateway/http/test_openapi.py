@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import jsonschema
@@ -11,7 +10,8 @@ import pytest
 from blockwire.gateway.openapi import openapi_document, published_schemas
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.jsontext import decode_json, encode_json
-from tests.gateway.http.surface import Surface, json_of, peers, surface
+from tests.gateway.http.callbook import CALLBOOK, ROUTES, arguments_of, filled, target_of
+from tests.gateway.http.surface import json_of, peers, surface
 
 pytestmark = pytest.mark.anyio
 
@@ -26,16 +26,6 @@ ROWS: Final = [
     if method in item
 ]
 
-BODIES: Final[Mapping[str, bytes]] = {
-    "create_conversation": b'{"title":"T","tags":["a"],"metadata":{"k":1}}',
-    "update_conversation": b'{"title":null}',
-    "submit_turn": b'{"content":[{"type":"prose","markdown":"?"}],"if_last_turn":"turn_0003"}',
-    "resume_turn": b'{"request_id":"r","answer":null}',
-    "append_message": b'{"role":"user","content":"x"}',
-    "post_events": b'{"type":"x.y","producer_seq":1}\n',
-}
-"""Bodies by operation; each is valid by its own schema."""
-
 
 def check(value: Any, name: str) -> None:
     """Check ``value`` against a schema of the document, references resolved in it."""
@@ -43,15 +33,8 @@ def check(value: Any, name: str) -> None:
     jsonschema.Draft202012Validator(schema).validate(value)
 
 
-async def filled(s: Surface) -> dict[str, str]:
-    """Fill a gateway; return the parameters of paths that exist."""
-    conversation_id = await s.world.conversation()
-    turn = await s.world.ask(conversation_id)
-    return {
-        "conversation_id": conversation_id,
-        "turn_id": turn["id"],
-        "name": "conversation_turn.json",
-    }
+def test_every_route_has_a_row() -> None:
+    assert CALLBOOK.keys() == ROUTES.keys()
 
 
 def test_the_document_is_made_of_valid_schemas() -> None:
@@ -80,21 +63,17 @@ async def test_the_running_gateway_serves_this_document() -> None:
 async def test_every_route_of_the_document_answers_as_it_says(path: str, method: str) -> None:
     operation = DOCUMENT["paths"][path][method]
     async with surface() as s, peers(s.app) as connect:
-        url = path.format(**await filled(s))
-        media_type = next(iter(operation.get("requestBody", {}).get("content", {})), None)
-        if operation["operationId"] == "read_many_events":
-            url += "?conversations=conv_0001&until=idle"
-        if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
-            peer = await connect(url + ("" if "?" in url else "?until=idle"))
+        how = CALLBOOK[operation["operationId"]]
+        target = target_of(operation["operationId"], await filled(s))
+        if how.is_stream:
+            peer = await connect(target.url)
             await peer.until_ended()
             assert peer.headers["content-type"] == "text/event-stream"
             for value in peer.values[1:]:
                 check(value, "event")
             return
-        headers = {} if media_type is None else {"content-type": media_type}
-        content = BODIES.get(operation["operationId"])
 
-        response = await s.client.request(method, url, content=content, headers=headers)
+        response = await s.client.request(**arguments_of(target))
 
         described = operation["responses"][str(response.status_code)]
         content_types = described.get("content", {})
@@ -102,7 +81,7 @@ async def test_every_route_of_the_document_answers_as_it_says(path: str, method:
             assert response.content == b""
             return
         answered = response.headers["content-type"].partition(";")[0]
-        schema = content_types[answered].get("schema")
+        schema = content_types.get(answered, content_types.get("*/*")).get("schema")
         if schema is not None:
             check(json_of(response), schema["$ref"].removeprefix(REFERENCE))
 
@@ -127,11 +106,12 @@ async def test_bodies_of_requests_fit_their_schemas(path: str, method: str) -> N
     operation = DOCUMENT["paths"][path][method]
     content = operation.get("requestBody", {}).get("content", {})
     if not content:
-        assert operation["operationId"] not in BODIES
+        assert not CALLBOOK[operation["operationId"]].body
         return
     schema = next(iter(content.values()))["schema"]["$ref"].removeprefix(REFERENCE)
 
-    check(decode_json(BODIES[operation["operationId"]]), schema)
+    body = target_of(operation["operationId"], {"turn_id": "turn_1"}).content
+    check(decode_json(body.splitlines()[0]), schema)
 
 
 async def test_pages_of_events_fit_their_schema_too() -> None:

@@ -40,7 +40,7 @@ async def list_tokens(call: Call) -> Answer:
 async def delete_token(call: Call) -> Answer:
     """Answer 204; the token lets nobody in any more."""
     await call.no_body()
-    name = call.path["name"]
+    name = call.path["token_name"]
     if not TOKEN_NAME.match(name):
         raise RemoteProtocolError("token_not_found", "there is no token of this name")
     keyring = call.service.keyring
@@ -143,7 +143,7 @@ ACCESS_OPERATIONS: Final = (
     ),
     Operation(
         method="DELETE",
-        path="/v1/tokens/{name}",
+        path="/v1/tokens/{token_name}",
         id="delete_token",
         summary="Take a token back: from now on it lets nobody in, and its streams end.",
         respond=delete_token,

@@ -296,10 +296,12 @@ async def peers(app: GatewayApp) -> AsyncIterator[Callable[..., Any]]:
             *,
             sends_all: bool = True,
             uploads: bool = False,
+            fills_at_bytes: int = 1 << 40,
             **headers: str,
         ) -> Peer:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             peer = Peer(app, url, named, method=method, sends_all=sends_all, uploads=uploads)
+            peer.fills_at_bytes = fills_at_bytes
             connected.append(peer)
             await group.start(peer.run)
             return peer

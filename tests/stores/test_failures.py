@@ -355,7 +355,7 @@ async def test_joining_that_fails_is_put_off_and_appends_go_on(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("blockwire.stores.sqlite.ledger.join_rows", fail_as_the_disk)
-        patch.setattr("blockwire.stores.sqlite.writer._GROUPS_PER_JOIN", 1)
+        patch.setattr("blockwire.stores.sqlite.writer._GROUPS_PER_TIDY", 1)
         for index in range(LOOSE_ROWS_MAX + 1):
             await store.append(plain_append(str(index)))
         with anyio.fail_after(5):

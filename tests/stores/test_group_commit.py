@@ -160,7 +160,7 @@ async def test_closing_waits_for_those_who_wait_in_line(
 async def test_a_writer_that_is_never_idle_joins_now_and_then(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "_GROUPS_PER_JOIN", 2)
+    monkeypatch.setattr(writer, "_GROUPS_PER_TIDY", 2)
     monkeypatch.setattr(ledger, "LOOSE_ROWS_MAX", 4)
     stops = False
 

@@ -131,7 +131,7 @@ async def test_more_rows_than_one_step_takes_are_joined_in_several(store: Sqlite
             )
             text = text.replace(b'"prev_seq":0', b'"prev_seq":%d' % (seq - 1))
             connection.execute(
-                "INSERT INTO log VALUES (1, ?, ?, ?, 1, ?, NULL)", (seq, seq, seq, text)
+                "INSERT INTO log VALUES (1, ?, ?, ?, 1, ?, NULL, 0)", (seq, seq, seq, text)
             )
         connection.execute("COMMIT")
     await store.open()

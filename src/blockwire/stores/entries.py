@@ -22,7 +22,9 @@ from blockwire.sse import encode_sse
 __all__ = [
     "STORED_DEPTH_MAX",
     "first_frames",
+    "first_number",
     "frame_count",
+    "frame_ts",
     "frames_after",
     "frames_up_to",
     "last_number",
@@ -43,6 +45,7 @@ _FRAME_END: Final = b"\n\n"
 _FRAME_START: Final = b"id: "
 _FORMAT: Final = b'id: %d\n%bdata: %b,"conversation_id":%b,"seq":%d,"prev_seq":%d,"ts":%d}\n\n'
 _START: Final = b'{"'
+_TS: Final = b',"ts":'
 _BRACE: Final = 0x7D
 _LF: Final = 0x0A
 _CR: Final = 0x0D
@@ -197,6 +200,21 @@ def last_number(frames: bytes) -> int:
     """Return the number of the last of the joined frames; there is at least one."""
     before = frames.rfind(_FRAME_END, 0, len(frames) - len(_FRAME_END))
     return _seq_at(frames, 0 if before < 0 else before + len(_FRAME_END))
+
+
+def first_number(frames: bytes) -> int | None:
+    """Return the number of the first of the joined frames; None where none can be read."""
+    end = frames.find(b"\n")
+    digits = frames[len(_FRAME_START) : end]
+    if end < 0 or not frames.startswith(_FRAME_START) or not digits.isdigit():
+        return None
+    return int(digits)
+
+
+def frame_ts(frame: bytes) -> int | None:
+    """Return the stamp at the end of a frame, Unix milliseconds; None where none can be read."""
+    digits = frame[frame.rfind(_TS) + len(_TS) : -len(b"}\n\n")]
+    return int(digits) if digits.isdigit() else None
 
 
 def _start_above(frames: bytes, seq: int) -> int:

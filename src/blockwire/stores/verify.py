@@ -14,11 +14,14 @@ from msgspec.structs import replace
 
 from blockwire.content import (
     TURN_TERMINAL_STATUSES,
+    BlockDelta,
     ConversationState,
     MessageCreated,
     StreamEvent,
     TurnEnded,
+    TurnResumed,
     TurnStarted,
+    TurnSuspended,
     UnknownEvent,
     apply,
     decode_event,
@@ -26,10 +29,12 @@ from blockwire.content import (
     event_type,
     visible_event,
 )
+from blockwire.content.settle import closing_error
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json, decode_json, equal_json
 from blockwire.ports import CheckProblem, ConversationRow, MessageRow, TurnRow
 from blockwire.stores.entries import STORED_DEPTH_MAX
+from blockwire.stores.spans import Span, sum_lengths
 
 __all__ = ["check_conversation"]
 
@@ -40,24 +45,29 @@ class _Told(NamedTuple):
     """What the log says of a turn: where it begins, and once it is over how and where it ended."""
 
     first_seq: int
+    model: str | None
+    provider: str | None
+    request: Json = None
     last_seq: int = 0
     status: str = ""
     completed_at: Json = None
     usage: Json = None
     finish_reason: Json = None
     reason: Json = None
+    error: Json = None
 
 
 class _Log:
     """Follows the log of one conversation: its numbers per view, and what its events make."""
 
-    def __init__(self, conversation_id: str) -> None:
+    def __init__(self, conversation_id: str, start_seq: int) -> None:
         self.conversation_id = conversation_id
-        self.state = ConversationState(conversation_id)
-        self.seq = 0
-        self.public_seq = 0
+        self.state = ConversationState(conversation_id, start_seq)
+        self.start_seq = start_seq
+        self.seq = start_seq
+        # Not known before the first one behind the beginning.
+        self.public_seq = None if start_seq else 0
         self.message_count = 0
-        self.started_seqs: dict[str, int] = {}
         self.turns: dict[str, _Told] = {}
         self.problems: list[CheckProblem] = []
         self._folds = True
@@ -65,24 +75,38 @@ class _Log:
     def report(self, code: str, detail: str) -> None:
         self.problems.append(CheckProblem(self.conversation_id, code, detail))
 
-    def follow(self, owner_frame: bytes, public_frame: bytes | None) -> MessageRow | None:
+    def follow(self, span: Span) -> MessageRow | None:
         """Take the next entry; return the message that it made final."""
-        self.seq += 1
-        event = self._decode(owner_frame, self.seq - 1)
+        before_seq, self.seq = self.seq, span.seq
+        if span.first_seq != before_seq + 1:
+            self._folds = False
+        event = self._decode(span.owner, before_seq)
         public = event
-        if public_frame is None:
+        if span.public is None:
             public = None
-        elif public_frame != owner_frame or self.public_seq != self.seq - 1:
-            public = self._decode(public_frame, self.public_seq)
-        if public_frame is not None:
+        elif span.public != span.owner or self.public_seq != before_seq:
+            public = self._decode(span.public, self.public_seq)
+        if span.public is not None:
             self.public_seq = self.seq
         if event is None:
             return None
+        if span.is_merged:
+            self._check_merged(span, event)
         before = self.state
         row = self._fold(event)
         if self._folds:
             self._compare_public(event, public, before)
         return row
+
+    def _check_merged(self, span: Span, event: StreamEvent) -> None:
+        """Report an entry that stands for several events, and cannot."""
+        if isinstance(event, BlockDelta):
+            if span.lengths is None:
+                return
+            expected = (len(event.text), span.seq - span.first_seq + 1)
+            if sum_lengths(span.lengths) == expected:
+                return
+        self.report("merge_wrong", f"entry {self.seq} is not what was merged")
 
     def _compare_public(
         self, event: StreamEvent, public: StreamEvent | None, before: ConversationState
@@ -98,7 +122,7 @@ class _Log:
                 return
         self.report("public_differs", f"entry {self.seq} is not what the public view gets of it")
 
-    def _decode(self, frame: bytes, prev_seq: int) -> StreamEvent | None:
+    def _decode(self, frame: bytes, prev_seq: int | None) -> StreamEvent | None:
         head, _, data = frame.partition(_DATA)
         try:
             # Line breaks between JSON tokens became lines of their own.
@@ -113,7 +137,9 @@ class _Log:
             self.report("seq_wrong", f"entry {self.seq} has the number {event.seq}")
         elif not head.endswith(b"\nevent: " + event_type(event).encode()):
             self.report("type_wrong", f"entry {self.seq} is announced as another type")
-        elif event.prev_seq != prev_seq:
+        elif event.prev_seq != prev_seq and (
+            prev_seq is not None or event.prev_seq > self.start_seq
+        ):
             self.report("prev_seq_wrong", f"entry {self.seq} follows {prev_seq} and says otherwise")
         if event.conversation_id != self.conversation_id:
             self.report("conversation_wrong", f"entry {self.seq} names another conversation")
@@ -136,25 +162,38 @@ class _Log:
         elif isinstance(event, TurnEnded):
             turn = self.state.find_turn(event.turn_id)
             assert turn is not None, "the event was applied"
-            first_seq = self.started_seqs.pop(event.turn_id, 0)
-            row = MessageRow(turn.message, first_seq, self.seq)
-            self.turns[event.turn_id] = _Told(
-                first_seq,
-                self.seq,
-                turn.turn_status,
-                turn.message.get("completed_at"),
-                event.usage,
-                event.finish_reason,
-                event.reason,
+            # Where it began is not known when that has left the log.
+            told = self.turns.get(event.turn_id) or _Told(0, None, None)
+            row = MessageRow(turn.message, told.first_seq, self.seq)
+            self.turns[event.turn_id] = told._replace(
+                request=None,
+                last_seq=self.seq,
+                status=turn.turn_status,
+                completed_at=turn.message.get("completed_at"),
+                usage=event.usage,
+                finish_reason=event.finish_reason,
+                reason=event.reason,
+                error=closing_error(turn) if turn.status == "failed" else None,
             )
         else:
-            if isinstance(event, TurnStarted):
-                self.started_seqs[event.turn_id] = self.seq
-                self.turns[event.turn_id] = _Told(self.seq)
+            self._note_turn(event)
             return None
         self.message_count += 1
         self.state = self.state.without_finished()
         return row
+
+    def _note_turn(self, event: StreamEvent) -> None:
+        if isinstance(event, TurnStarted):
+            self.turns[event.turn_id] = _Told(self.seq, event.model, event.provider)
+        elif isinstance(event, TurnSuspended | TurnResumed) and event.turn_id in self.turns:
+            request = event.request if isinstance(event, TurnSuspended) else None
+            self.turns[event.turn_id] = self.turns[event.turn_id]._replace(request=request)
+
+    def ends_at(self, row: ConversationRow) -> bool:
+        """Return whether the log ends where the head of the conversation says."""
+        if self.public_seq is None:
+            return row.head_seq == self.seq and row.public_head_seq <= self.start_seq
+        return (row.head_seq, row.public_head_seq) == (self.seq, self.public_seq)
 
     @property
     def folds(self) -> bool:
@@ -162,10 +201,11 @@ class _Log:
         return self._folds
 
 
-def check_conversation(
+def check_conversation(  # noqa: PLR0913 - what is stored of a conversation
     row: ConversationRow,
-    entries: Iterable[tuple[bytes, bytes | None]],
+    spans: Iterable[Span],
     *,
+    start_seq: int,
     turns: Iterable[TurnRow],
     message_count: int,
     find_message: Callable[[str], MessageRow | None],
@@ -174,17 +214,18 @@ def check_conversation(
 
     Args:
         row: As stored.
-        entries: Owner frame and public frame of every entry, in order.
+        spans: Every entry of the log, in order.
+        start_seq: Events up to here have left the log; what they made cannot be verified.
         turns: All its turns.
-        message_count: How many finished messages are stored.
+        message_count: How many messages are stored that were finished behind ``start_seq``.
         find_message: Looks one up.
     """
-    log = _Log(row.id)
-    for owner_frame, public_frame in entries:
-        made = log.follow(owner_frame, public_frame)
+    log = _Log(row.id, start_seq)
+    for span in spans:
+        made = log.follow(span)
         if made is not None:
             _compare_message(log, made, find_message(str(made.message["id"])))
-    if (row.head_seq, row.public_head_seq) != (log.seq, log.public_seq):
+    if not log.ends_at(row):
         log.report("head_wrong", f"the log ends at {log.seq}, the head says {row.head_seq}")
     if log.folds and message_count != log.message_count:
         log.report(
@@ -205,19 +246,17 @@ def _compare_turn(log: _Log, turn: TurnRow) -> None:
     told = log.turns.pop(turn.id, None)
     if told is None or not log.folds:
         return
-    stored = (
-        _Told(turn.first_seq)
-        if turn.status not in TURN_TERMINAL_STATUSES
-        else _Told(
-            turn.first_seq,
-            turn.last_seq,
-            turn.status,
-            turn.completed_at,
-            turn.usage,
-            turn.finish_reason,
-            turn.reason,
+    stored = _Told(turn.first_seq, turn.model, turn.provider, turn.request)
+    if turn.status in TURN_TERMINAL_STATUSES:
+        stored = stored._replace(
+            last_seq=turn.last_seq,
+            status=turn.status,
+            completed_at=turn.completed_at,
+            usage=turn.usage,
+            finish_reason=turn.finish_reason,
+            reason=turn.reason,
+            error=turn.error,
         )
-    )
     if stored != told:
         log.report("turn_differs", f"the row of turn {turn.id} is not what its events say")
 
@@ -234,6 +273,13 @@ def _compare_message(log: _Log, made: MessageRow, stored: MessageRow | None) -> 
 
 def _turn_problems(turn: TurnRow, keys: set[str], *, has_message: bool) -> Iterator[CheckProblem]:
     is_terminal = turn.status in TURN_TERMINAL_STATUSES
+    if turn.epoch < 1 or turn.producer_seq < 0:
+        # No event tells of them; what they can be is all that is known.
+        yield CheckProblem(
+            turn.conversation_id,
+            "turn_differs",
+            f"turn {turn.id} cannot have epoch {turn.epoch} and line {turn.producer_seq}",
+        )
     if is_terminal and not has_message:
         yield CheckProblem(
             turn.conversation_id, "turn_without_message", f"turn {turn.id} ended without a message"

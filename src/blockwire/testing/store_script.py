@@ -69,19 +69,21 @@ class Script:
     Attributes:
         conversation_id: Of all appends.
         state: The fold of everything told so far.
+        ts: The stamp of what is told next, Unix milliseconds.
     """
 
     def __init__(self, conversation_id: str = "conv_1") -> None:
         self.conversation_id = conversation_id
         self.state = ConversationState(conversation_id)
+        self.ts = T0
 
-    def tell(self, *events: StreamEvent, ts: int = T0, **members: Any) -> Append:
+    def tell(self, *events: StreamEvent, **members: Any) -> Append:
         """Return the append of ``events``, with the messages that they finish."""
         drafts: list[Draft] = []
         finished: list[tuple[Message, int | None]] = []
         for event in events:
             drafts.append(make_draft(event, visible_event("public", event, self.state)))
-            self.state = advance(self.state, msgspec.structs.replace(event, ts=ts))
+            self.state = advance(self.state, msgspec.structs.replace(event, ts=self.ts))
             if isinstance(event, MessageCreated):
                 finished.append((event.message, len(drafts) - 1))
             elif isinstance(event, TurnEnded):
@@ -91,7 +93,7 @@ class Script:
         return Append(
             conversation_id=self.conversation_id,
             drafts=drafts,
-            ts=ts,
+            ts=self.ts,
             finished=finished,
             **members,
         )
@@ -135,7 +137,7 @@ class Script:
         turn = self.state.find_turn(turn_id)
         assert turn is not None, "the turn was told before"
         row = make_turn(
-            turn_id, self.conversation_id, status="completed", completed_at=T0, **members
+            turn_id, self.conversation_id, status="completed", completed_at=self.ts, **members
         )
         return self.tell(
             *(BlockCompleted(turn_id=turn_id, block_id=block.id) for block in turn.open_blocks),

@@ -7,6 +7,7 @@ threaded: each method runs to its end without waiting, which makes it atomic.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -40,14 +41,17 @@ from blockwire.stores.entries import stamp_all
 from blockwire.stores.memory.access import MemoryAccess
 from blockwire.stores.memory.attachments import MemoryAttachments
 from blockwire.stores.memory.imports import MemoryImports
+from blockwire.stores.memory.retention import MemoryRetention, read_page
 from blockwire.stores.memory.search import MemorySearch
 from blockwire.stores.memory.state import MemoryConversation
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["MemoryStore"]
 
+_COMPLETED: Final = "content.block.completed"
 
-class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemorySearch):
+
+class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemoryRetention, MemorySearch):
     """Implements :class:`~blockwire.ports.Store` in memory.
 
     Args:
@@ -183,20 +187,9 @@ class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemorySearch):
     ) -> FramePage:
         """Return a stretch of the log for one view."""
         conversation = self._find(conversation_id)
-        log = [] if conversation is None else conversation.log
-        end = len(log) if up_to is None else min(len(log), up_to)
-        frames: list[bytes] = []
-        size_bytes = 0
-        last_seq = max(after, 0)
-        for entry in log[last_seq : max(end, 0)]:
-            frame = entry.owner_frame if view == "owner" else entry.public_frame
-            if frame is not None:
-                if frames and size_bytes + len(frame) > bytes_max:
-                    break
-                frames.append(frame)
-                size_bytes += len(frame)
-            last_seq = entry.seq
-        return FramePage(b"".join(frames), last_seq, len(frames), last_seq >= end)
+        if conversation is None:
+            return FramePage(b"", max(after, 0), 0, at_end=True)
+        return read_page(conversation, view, (after, up_to), bytes_max)
 
     # messages and turns -------------------------------------------------------------------
     async def list_messages(  # noqa: PLR0913 - a page has two ends and two sizes
@@ -272,9 +265,10 @@ class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemorySearch):
         for conversation in self._conversations.values():
             problems += check_conversation(
                 conversation.row,
-                ((entry.owner_frame, entry.public_frame) for entry in conversation.log),
+                conversation.log,
+                start_seq=conversation.start_seq,
                 turns=conversation.turns.values(),
-                message_count=len(conversation.messages),
+                message_count=conversation.count_messages_after_start(),
                 find_message=conversation.find_message,
             )
         return problems
@@ -287,7 +281,9 @@ def _keep(
     turn: TurnRow | None,
 ) -> None:
     row = conversation.row
-    conversation.log += entries
+    conversation.keep(entries)
+    if change.finished or any(draft.type == _COMPLETED for draft in change.drafts):
+        conversation.is_mergeable = True
     conversation.row = msgspec.structs.replace(
         row,
         head_seq=row.head_seq + len(entries),

@@ -7,6 +7,7 @@ one conversation's running turns and one row of the log at a time.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,12 +16,15 @@ from typing import Final
 from blockwire.errors import BlockwireError
 from blockwire.ports import CheckProblem, TurnRow
 from blockwire.stores.entries import split_frames
+from blockwire.stores.spans import Run, Span
 from blockwire.stores.sqlite.errors import map_errors, to_store_error
+from blockwire.stores.sqlite.logspans import WindowRow, read_row_spans
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.reader import (
     list_turns,
     load_conversation,
     load_message,
+    log_start,
     snapshot,
 )
 from blockwire.stores.sqlite.schema import (
@@ -29,6 +33,7 @@ from blockwire.stores.sqlite.schema import (
     connect_reader,
     missing_parts,
 )
+from blockwire.stores.sqlite.search import index_problems
 from blockwire.stores.verify import check_conversation
 
 __all__ = ["check_connection", "check_store"]
@@ -38,11 +43,14 @@ _PROBLEMS_MAX: Final = 1000
 
 _TURNS_PER_PAGE: Final = 500
 
+# Instructions of SQLite's machine between two looks at whether to stop: some milliseconds.
+_STEPS_PER_LOOK: Final = 100_000
 
-def check_store(path: Path) -> Sequence[CheckProblem]:
+
+def check_store(path: Path, *, stopping: threading.Event | None = None) -> Sequence[CheckProblem]:
     """Return what is wrong with the store at ``path``; it is not opened for writing.
 
-    Blocks; call it in a thread.
+    Blocks; call it in a thread. When ``stopping`` is set, it soon returns something.
 
     Raises:
         StoreError: ``store_unavailable`` if there is no such file, ``store_foreign``,
@@ -52,6 +60,8 @@ def check_store(path: Path) -> Sequence[CheckProblem]:
         connection = connect_reader(path)
         try:
             check_version(connection)
+            if stopping is not None:
+                connection.set_progress_handler(stopping.is_set, _STEPS_PER_LOOK)
             return check_connection(connection)
         finally:
             connection.close()
@@ -64,6 +74,19 @@ def check_connection(connection: sqlite3.Connection) -> Sequence[CheckProblem]:
 
 
 def _problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
+    is_sound = True
+    for problem in _stored_problems(connection):
+        is_sound = False
+        yield problem
+    if is_sound:
+        # An index of damaged messages differs, too, and that says nothing.
+        try:
+            yield from index_problems(connection)
+        except (sqlite3.Error, BlockwireError) as error:
+            yield _unreadable("index", error)
+
+
+def _stored_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
     yield from _file_problems(connection)
     number = -1
     while True:
@@ -111,44 +134,80 @@ def _conversation_problems(
 ) -> Sequence[CheckProblem]:
     row = load_conversation(connection, conversation_id)
     assert row is not None, "one snapshot"
-    keys = {"conversation_no": number}
-    (message_count,) = connection.execute(SQL["count_messages"], keys).fetchone()
-    problems: list[CheckProblem] = []
-    problems += check_conversation(
+    start_seq = log_start(connection, conversation_id)
+    keys = {"conversation_no": number, "after": start_seq}
+    (message_count,) = connection.execute(SQL["count_messages_after"], keys).fetchone()
+    log = _LogReader(connection, number, start_seq)
+    problems = check_conversation(
         row,
-        _entries(connection, number, conversation_id, problems),
+        log.spans(),
+        start_seq=start_seq,
         turns=_turns(connection, conversation_id),
         message_count=message_count,
         find_message=lambda message_id: load_message(connection, conversation_id, message_id),
     )
-    return problems
+    found = [CheckProblem(conversation_id, code, detail) for code, detail in log.problems]
+    return [*found, *problems]
 
 
-def _entries(
-    connection: sqlite3.Connection,
-    number: int,
-    conversation_id: str,
-    problems: list[CheckProblem],
-) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield owner and public frame of every entry."""
-    end = 0
-    keys = {"conversation_no": number, "after": 0, "limit": -1}
-    for last_seq, first_seq, owner, public in connection.execute(SQL["read_log_rows"], keys):
-        frames = list(split_frames(owner))
-        if first_seq != end + 1 or len(frames) != last_seq - first_seq + 1:
-            detail = f"the log has a gap or a hole between {end} and {last_seq}"
-            problems.append(CheckProblem(conversation_id, "log_gap", detail))
-        end = last_seq
-        if public is None:
-            yield from ((frame, frame) for frame in frames)
-        else:
-            yield from _paired(frames, public)
+class _LogReader:
+    """Reads the log of one conversation, whatever state it is in.
+
+    Attributes:
+        problems: What was wrong with its rows, as code and detail.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, conversation_no: int, start_seq: int
+    ) -> None:
+        self._connection = connection
+        self._keys = {"conversation_no": conversation_no}
+        self._start_seq = start_seq
+        self.problems: list[tuple[str, str]] = []
+
+    def spans(self) -> Iterator[Span]:
+        """Yield every entry, numbered as they follow one another."""
+        end = self._start_seq
+        run_count = 0
+        keys = {**self._keys, "after": end}
+        for values in self._connection.execute(SQL["read_log_window"], keys):
+            row = WindowRow(*values)
+            runs = self._runs(row)
+            run_count += len(runs)
+            spans = read_row_spans(row, runs)
+            first_seq = max(row.first_seq, self._start_seq + 1)
+            if spans is None or first_seq != end + 1:
+                detail = f"the log has a gap or a hole between {end} and {row.last_seq}"
+                self.problems.append(("log_gap", detail))
+            for span in spans if spans is not None else _counted(row):
+                if spans is not None and span.seq <= self._start_seq:
+                    continue
+                length = span.seq - span.first_seq
+                yield span._replace(first_seq=end + 1, seq=end + 1 + length)
+                end += 1 + length
+        (count,) = self._connection.execute(SQL["count_runs"], {**keys}).fetchone()
+        if count != run_count:
+            detail = f"{count} merged deltas are told of, the log has {run_count}"
+            self.problems.append(("merge_wrong", detail))
+
+    def _runs(self, row: WindowRow) -> dict[int, Run]:
+        if not row.is_merged:
+            return {}
+        place = {"after": max(row.first_seq - 1, self._start_seq), "last_seq": row.last_seq}
+        found = self._connection.execute(SQL["list_runs"], {**self._keys, **place})
+        return {run.seq: run for run in map(Run._make, found)}
 
 
-def _paired(frames: list[bytes], public: bytes) -> Iterator[tuple[bytes, bytes | None]]:
-    by_id = {frame.partition(b"\n")[0]: frame for frame in split_frames(public)}
-    for frame in frames:
-        yield frame, by_id.get(frame.partition(b"\n")[0])
+def _counted(row: WindowRow) -> Iterator[Span]:
+    """Yield the frames of a row whose numbers do not fit, as if each were one event."""
+    publics = {_id_line(frame): frame for frame in split_frames(row.public or b"")}
+    for frame in split_frames(row.owner):
+        public = frame if row.public is None else publics.get(_id_line(frame))
+        yield Span(1, 1, frame, public)
+
+
+def _id_line(frame: bytes) -> bytes:
+    return frame.partition(b"\n")[0]
 
 
 def _turns(connection: sqlite3.Connection, conversation_id: str) -> Iterator[TurnRow]:

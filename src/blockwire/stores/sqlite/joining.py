@@ -13,22 +13,30 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from blockwire.stores.entries import frame_count
 from blockwire.stores.sqlite.queries import SQL
 
-__all__ = ["LOOSE_ROWS_AT_END", "LOOSE_ROWS_MAX", "Joined", "join_rows"]
+__all__ = [
+    "LOOSE_ROWS_AT_END",
+    "LOOSE_ROWS_MAX",
+    "SEGMENT_BYTES",
+    "SEGMENT_FRAMES",
+    "Joined",
+    "join_rows",
+]
 
 # Rows behind the last full segment after which they are joined. When a turn ends, fewer are enough.
 LOOSE_ROWS_MAX: Final = 64
 LOOSE_ROWS_AT_END: Final = 16
 
-# A segment is full with so many events or bytes.
-_SEGMENT_EVENTS: Final = 200
-_SEGMENT_BYTES: Final = 128 * 1024
+# A segment is full with so many frames or bytes.
+SEGMENT_FRAMES: Final = 200
+SEGMENT_BYTES: Final = 128 * 1024
 
 # Rows of one transaction, so that no append waits long behind it.
 _ROWS_MAX: Final = 512
 
-_Row = tuple[int, int, bytes, bytes | None]
+_Row = tuple[int, int, bytes, bytes | None, int]
 
 
 class Joined(Struct, frozen=True):
@@ -65,11 +73,11 @@ def _groups(rows: Sequence[_Row]) -> Iterator[tuple[list[_Row], bool]]:
     group: list[_Row] = []
     event_count = size_bytes = 0
     for row in rows:
-        last_seq, first_seq, owner, _public = row
+        last_seq, first_seq, owner, _public, is_merged = row
         group.append(row)
-        event_count += last_seq - first_seq + 1
+        event_count += frame_count(owner) if is_merged else last_seq - first_seq + 1
         size_bytes += len(owner)
-        if event_count >= _SEGMENT_EVENTS or size_bytes >= _SEGMENT_BYTES:
+        if event_count >= SEGMENT_FRAMES or size_bytes >= SEGMENT_BYTES:
             yield group, True
             group, event_count, size_bytes = [], 0, 0
     if group:
@@ -77,17 +85,18 @@ def _groups(rows: Sequence[_Row]) -> Iterator[tuple[list[_Row], bool]]:
 
 
 def _join(connection: sqlite3.Connection, conversation_no: int, group: Sequence[_Row]) -> None:
-    is_same = all(public is None for _, _, _, public in group)
+    is_same = all(public is None for _, _, _, public, _ in group)
     parameters: dict[str, Any] = {
         "conversation_no": conversation_no,
         "first_row": group[0][0],
         "last_row": group[-1][0],
         "last_seq": group[-1][0],
         "first_seq": group[0][1],
-        "owner": b"".join([owner for _, _, owner, _ in group]),
+        "is_merged": max(is_merged for *_, is_merged in group),
+        "owner": b"".join([owner for _, _, owner, _, _ in group]),
         "public": None
         if is_same
-        else b"".join([owner if public is None else public for _, _, owner, public in group]),
+        else b"".join([owner if public is None else public for _, _, owner, public, _ in group]),
     }
     connection.execute(SQL["delete_joined"], parameters)
     connection.execute(SQL["extend_joined"], parameters)

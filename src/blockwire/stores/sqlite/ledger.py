@@ -19,7 +19,16 @@ import msgspec
 from blockwire.content import TURN_TERMINAL_STATUSES
 from blockwire.errors import StoreError
 from blockwire.jsontext import encode_json
-from blockwire.ports import Append, Appended, ConversationRow, Entry, Faults, MessageRow, TurnRow
+from blockwire.ports import (
+    Append,
+    Appended,
+    ConversationRow,
+    Entry,
+    Faults,
+    MessageRow,
+    RetentionLimits,
+    TurnRow,
+)
 from blockwire.stores.changes import (
     check_new_messages,
     check_turn,
@@ -32,7 +41,10 @@ from blockwire.stores.entries import stamp_all
 from blockwire.stores.sqlite.bulk import advance_turns, insert_log
 from blockwire.stores.sqlite.filing import Filing
 from blockwire.stores.sqlite.forks import note_conversation
+from blockwire.stores.sqlite.indexer import Indexer
 from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, join_rows
+from blockwire.stores.sqlite.logrows import LogRow, extend_log_rows
+from blockwire.stores.sqlite.merging import Merger
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import (
     conversation_from_row,
@@ -40,12 +52,9 @@ from blockwire.stores.sqlite.rows import (
     turn_from_row,
     turn_parameters,
 )
+from blockwire.stores.sqlite.trimming import trim_once
 
 __all__ = ["Ledger"]
-
-# A row of the log is read whole, so it is bounded: bytes of frames, unless one is larger. Some fit
-# into a page of the smallest kind, that of a stream.
-_ROW_BYTES_MAX: Final = 64 * 1024
 
 # Heads and turns that are cached; some hundred bytes each. Beyond, all are dropped and read again.
 _CACHED_COUNT_MAX: Final = 20_000
@@ -53,7 +62,7 @@ _CACHED_COUNT_MAX: Final = 20_000
 # Conversations whose rows wait to be joined, after a restart.
 _DUE_LOADED_MAX: Final = 1000
 
-_LogRow = tuple[int, int, int, int, int, bytes, bytes | None]
+_COMPLETED: Final = "content.block.completed"
 
 
 class _Head:
@@ -62,6 +71,7 @@ class _Head:
     __slots__ = (
         "conversation_no",
         "is_due",
+        "is_mergeable",
         "joined_seq",
         "loose_row_count",
         "pending",
@@ -76,6 +86,7 @@ class _Head:
         self.public_seq = row[2]
         self.updated_at = row[3]
         self.joined_seq = row[4]
+        self.is_mergeable = bool(row[6])
         self.loose_row_count = loose_row_count
         self.is_due = False
         self.pending: list[Entry] = []
@@ -87,6 +98,8 @@ class Ledger:
     Attributes:
         due: Conversations whose rows should be joined, in the order in which they became due.
         filing: Attachments.
+        indexer: The search index.
+        merger: Merges completed blocks.
         has_deleted: Whether a conversation was deleted and may still be in the WAL.
     """
 
@@ -99,6 +112,8 @@ class Ledger:
         self._advanced: dict[tuple[int, str], tuple[int, int]] = {}
         self.has_deleted = False
         self.filing = Filing(connection)
+        self.indexer = Indexer(connection)
+        self.merger = Merger(connection)
         rows = connection.execute(SQL["list_due"], {"limit": _DUE_LOADED_MAX})
         self.due: dict[str, None] = dict.fromkeys(conversation_id for (conversation_id,) in rows)
 
@@ -113,15 +128,16 @@ class Ledger:
         self._turns.clear()
         self._touched.clear()
         self._advanced.clear()
+        self.merger.forget()
 
     def flush(self) -> None:
         """Write what was collected."""
         touched, self._touched = self._touched, {}
-        rows: list[_LogRow] = []
+        rows: list[LogRow] = []
         for conversation_id, head in touched.items():
             entries, head.pending = head.pending, []
             before = len(rows)
-            _extend_log_rows(rows, head, entries)
+            extend_log_rows(rows, head, entries)
             head.loose_row_count += len(rows) - before
             if head.loose_row_count >= LOOSE_ROWS_MAX and not head.is_due:
                 self._make_due(conversation_id, head)
@@ -131,7 +147,8 @@ class Ledger:
             numbers = [(*numbers, *key) for key, numbers in advanced.items()]
             advance_turns(self._connection, numbers)
         if len(self._heads) > _CACHED_COUNT_MAX or len(self._turns) > _CACHED_COUNT_MAX:
-            self.forget()
+            self._heads.clear()
+            self._turns.clear()
 
     def _make_due(self, conversation_id: str, head: _Head) -> None:
         # Written down, so that a restart does not forget it; once in so many rows.
@@ -171,7 +188,11 @@ class Ledger:
         if turn is not None:
             self._save_turn(head, turn, stored)
         if message_rows:
-            self._connection.executemany(SQL["insert_message"], message_rows)
+            execute = self._connection.execute
+            numbers = [execute(SQL["insert_message"], row).lastrowid or 0 for row in message_rows]
+            self.indexer.add(
+                head.conversation_no, zip(numbers, (row.message for row in messages), strict=True)
+            )
         self.filing.hold(head.conversation_no, change.attachments)
         if change.auto_title is not None or change.totals:
             note_conversation(self._connection, head.conversation_no, change)
@@ -211,10 +232,20 @@ class Ledger:
             head.seq = entries[-1].seq
             head.public_seq = last_public_seq(entries, head.public_seq)
             self._touched[change.conversation_id] = head
+            if change.finished or any(draft.type == _COMPLETED for draft in change.drafts):
+                self._note_completed(head, change.ts)
         turn = change.turn
         is_end = turn is not None and turn.status in TURN_TERMINAL_STATUSES
         if is_end and head.loose_row_count >= LOOSE_ROWS_AT_END and not head.is_due:
             self._make_due(change.conversation_id, head)
+
+    def _note_completed(self, head: _Head, ts: int) -> None:
+        self.merger.note_completed(head.conversation_no)
+        if not head.is_mergeable:
+            # Written down once, until it is merged.
+            head.is_mergeable = True
+            keys = {"conversation_no": head.conversation_no, "ts": ts}
+            self._connection.execute(SQL["make_mergeable"], keys)
 
     def _find_turn(self, conversation_id: str, turn_id: str) -> TurnRow | None:
         turn = self._turns.get((conversation_id, turn_id))
@@ -322,9 +353,12 @@ class Ledger:
         for key in [key for key in self._turns if key[0] == conversation_id]:
             del self._turns[key]
         held = self.filing.list_held(conversation_id)
+        self.indexer.remove(conversation_id)
         keys = {"id": conversation_id}
         existed = self._connection.execute(SQL["delete_conversation"], keys).rowcount > 0
         self.filing.release(held)
+        # The number of a conversation may be used again.
+        self.merger.forget()
         self.has_deleted = self.has_deleted or existed
         return existed
 
@@ -358,46 +392,20 @@ class Ledger:
             if self.join(conversation_id):
                 del self.due[conversation_id]
 
+    # merging and trimming -----------------------------------------------------------------
+    def merge(self) -> bool:
+        """Merge some of one conversation; return whether there may be more to do."""
+        conversation_id = self.merger.step()
+        if conversation_id is None:
+            return False
+        # Where its segments end has changed.
+        self._heads.pop(conversation_id, None)
+        return True
 
-def _extend_log_rows(rows: list[_LogRow], head: _Head, entries: list[Entry]) -> None:
-    """Append the rows that hold ``entries``, the newest of the log, bounded in size."""
-    if len(entries) == 1:
-        rows.append(_log_row(head, entries))
-        return
-    start = 0
-    size_bytes = 0
-    for index, entry in enumerate(entries):
-        size_bytes += len(entry.owner_frame)
-        if size_bytes > _ROW_BYTES_MAX and index > start:
-            rows.append(_log_row(head, entries[start:index]))
-            start, size_bytes = index, len(entry.owner_frame)
-    rows.append(_log_row(head, entries[start:] if start else entries))
-
-
-def _log_row(head: _Head, entries: Sequence[Entry]) -> _LogRow:
-    first_seq, last_seq = entries[0].seq, entries[-1].seq
-    owner: bytes
-    public: bytes | None
-    if first_seq == last_seq:
-        owner, public = entries[0].owner_frame, entries[0].public_frame
-    else:
-        frames = [entry.owner_frame for entry in entries]
-        public_frames = [entry.public_frame for entry in entries]
-        owner = public = b"".join(frames)
-        # Equal or the same object is one look each; only what differs is joined again.
-        if frames != public_frames:
-            public = b"".join([frame or b"" for frame in public_frames])
-    if public is owner or public == owner:
-        public = None
-    elif public is None:
-        public = b""
-    # Only the last row of a conversation is read as its head, so all may carry its numbers.
-    return (
-        head.conversation_no,
-        last_seq,
-        first_seq,
-        head.public_seq,
-        head.updated_at,
-        owner,
-        public,
-    )
+    def trim(self, limits: RetentionLimits) -> bool:
+        """Remove some that ``limits`` do not keep; return whether there may be more to do."""
+        conversation_id = trim_once(self._connection, limits)
+        if conversation_id is None:
+            return False
+        self._heads.pop(conversation_id, None)
+        return True

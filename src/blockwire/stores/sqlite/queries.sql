@@ -58,11 +58,13 @@ DELETE FROM conversations WHERE id = :id;
 
 -- load_head --
 SELECT c.no, coalesce(l.last_seq, 0), coalesce(l.public_seq, 0),
-       max(c.updated_at, coalesce(l.ts, 0)), coalesce(s.joined_seq, 0)
+       max(c.updated_at, coalesce(l.ts, 0)), coalesce(s.joined_seq, 0),
+       coalesce(u.expired_seq, 0), coalesce(u.is_due, 0)
 FROM conversations c
 LEFT JOIN log l ON l.conversation_no = c.no
      AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 LEFT JOIN segments s ON s.conversation_no = c.no
+LEFT JOIN upkeep u ON u.conversation_no = c.no
 WHERE c.id = :id;
 
 -- count_loose --
@@ -77,17 +79,17 @@ INSERT INTO log (conversation_no, last_seq, first_seq, public_seq, ts, owner, pu
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- read_log_owner --
-SELECT last_seq, first_seq, owner, 0 FROM log
+SELECT last_seq, first_seq, owner, 0, is_merged FROM log
 WHERE conversation_no = :conversation_no AND last_seq > :after
 ORDER BY last_seq;
 
 -- read_log_public --
-SELECT last_seq, first_seq, coalesce(public, owner), public IS NOT NULL FROM log
+SELECT last_seq, first_seq, coalesce(public, owner), public IS NOT NULL, is_merged FROM log
 WHERE conversation_no = :conversation_no AND last_seq > :after
 ORDER BY last_seq;
 
 -- read_log_rows --
-SELECT last_seq, first_seq, owner, public FROM log
+SELECT last_seq, first_seq, owner, public, is_merged FROM log
 WHERE conversation_no = :conversation_no AND last_seq > :after
 ORDER BY last_seq
 LIMIT :limit;
@@ -108,7 +110,7 @@ DELETE FROM log
 WHERE conversation_no = :conversation_no AND last_seq >= :first_row AND last_seq < :last_row;
 
 -- extend_joined --
-UPDATE log SET first_seq = :first_seq, owner = :owner, public = :public
+UPDATE log SET first_seq = :first_seq, owner = :owner, public = :public, is_merged = :is_merged
 WHERE conversation_no = :conversation_no AND last_seq = :last_seq;
 
 -- insert_turn --
@@ -210,6 +212,3 @@ UPDATE pings SET count = count + 1;
 
 -- next_conversation --
 SELECT no, id FROM conversations WHERE no > :no ORDER BY no LIMIT 1;
-
--- count_messages --
-SELECT count(*) FROM messages WHERE conversation_no = :conversation_no;

@@ -24,6 +24,7 @@ from blockwire.stores.entries import (
     frames_up_to,
     last_number,
 )
+from blockwire.stores.spans import Run, cursor_expired, frames_between
 from blockwire.stores.sqlite.errors import damaged, map_errors
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import conversation_from_row, message_from_row, turn_from_row
@@ -39,6 +40,7 @@ __all__ = [
     "load_conversation",
     "load_message",
     "load_turn",
+    "log_start",
     "read_frames",
     "snapshot",
 ]
@@ -129,7 +131,10 @@ def read_frames(
 ) -> FramePage:
     """Return a stretch of the log; ``bounds`` are ``after`` and ``up_to``.
 
-    Nothing is parsed but the numbers at its ends.
+    Nothing is parsed but the numbers at its ends, and a merged delta that has to be cut.
+
+    Raises:
+        StoreError: ``cursor_expired``; ``cursor_inside_delta`` where lengths are gone.
     """
     after, up_to = bounds
     after = max(after, 0)
@@ -138,11 +143,19 @@ def read_frames(
         end = 0 if head is None else int(head[1])
         if up_to is not None:
             end = min(end, up_to)
+        if head is not None and after < head[5]:
+            raise cursor_expired()
         if head is None or after >= end:
             return FramePage(b"", after, 0, at_end=True)
         keys = {"conversation_no": head[0], "after": after}
         name = "read_log_owner" if view == "owner" else "read_log_public"
-        page = _PageBuilder(after, end, bytes_max)
+
+        def find_run(cursor: int) -> Run | None:
+            place = {**keys, "after": cursor}
+            found = connection.execute(SQL["find_run"], place).fetchone()
+            return None if found is None else Run(*found)
+
+        page = _PageBuilder(after, end, bytes_max, find_run)
         # A cursor that is not read to its end would keep its snapshot open.
         with closing(connection.execute(SQL[name], keys)) as rows:
             for row in rows:
@@ -151,17 +164,28 @@ def read_frames(
         return page.built()
 
 
+def log_start(connection: sqlite3.Connection, conversation_id: str) -> int:
+    """Return up to which seq events have left the log."""
+    row = connection.execute(SQL["log_start"], {"id": conversation_id}).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 class _PageBuilder:
     """Collects the frames of one page from rows of the log."""
 
-    def __init__(self, after: int, end: int, bytes_max: int) -> None:
+    def __init__(
+        self, after: int, end: int, bytes_max: int, find_run: Callable[[int], Run | None]
+    ) -> None:
         self._pieces: list[bytes] = []
         self._room_bytes = bytes_max
         self._count = 0
         self._seq = after
         self._end = end
+        self._find_run = find_run
 
-    def add(self, last_seq: int, first_seq: int, frames: bytes, is_own: int) -> bool:
+    def add(
+        self, last_seq: int, first_seq: int, frames: bytes, is_own: int, is_merged: int
+    ) -> bool:
         """Take what fits of one row; return whether there may be more.
 
         Args:
@@ -169,15 +193,20 @@ class _PageBuilder:
             first_seq: Of the row.
             frames: What the view gets of it.
             is_own: Whether the view leaves something out, so that numbers have gaps.
+            is_merged: Whether a frame of the row stands for several events.
         """
-        _check_frames(frames, None if is_own else first_seq)
-        if first_seq <= self._seq:
-            frames = frames_after(frames, self._seq)
-        if last_seq > self._end:
-            frames = frames_up_to(frames, self._end)
+        has_gaps = bool(is_own or is_merged)
+        _check_frames(frames, None if has_gaps else first_seq)
+        if is_merged and (first_seq <= self._seq or last_seq > self._end):
+            frames = self._cut(frames)
+        else:
+            if first_seq <= self._seq:
+                frames = frames_after(frames, self._seq)
+            if last_seq > self._end:
+                frames = frames_up_to(frames, self._end)
         row_end = min(last_seq, self._end)
         if len(frames) <= self._room_bytes or not frames:
-            count = frame_count(frames) if is_own else row_end - max(first_seq - 1, self._seq)
+            count = frame_count(frames) if has_gaps else row_end - max(first_seq - 1, self._seq)
             self._take(frames, row_end, count)
             return row_end < self._end
         if self._pieces:
@@ -187,6 +216,10 @@ class _PageBuilder:
         if frames:
             self._take(frames, last_number(frames), frame_count(frames))
         return False
+
+    def _cut(self, frames: bytes) -> bytes:
+        """Return what is between the ends of the page, of merged deltas that part of them."""
+        return frames_between(frames, self._seq, self._end, self._find_run)
 
     def _take(self, frames: bytes, last_seq: int, count: int) -> None:
         if frames:

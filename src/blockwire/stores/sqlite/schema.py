@@ -22,7 +22,9 @@ from blockwire.stores.sqlite.queries import MIGRATIONS, split_statements
 
 __all__ = [
     "APPLICATION_ID",
+    "AUTO_VACUUM",
     "BUSY_TIMEOUT_MS",
+    "FILE_MODE",
     "SCHEMA_VERSION",
     "Synchronous",
     "check_version",
@@ -41,6 +43,10 @@ SCHEMA_VERSION: Final = len(MIGRATIONS)
 
 # Of a new file: private reasoning and prompts are not for other users of the machine.
 FILE_MODE: Final = 0o600
+
+# Free pages are kept in lists from which a few at a time can be given back. Only a new file gets
+# there; one that an older release made keeps its way, and a backup of it does not.
+AUTO_VACUUM: Final = "INCREMENTAL"
 
 # STRICT tables came with 3.37.
 _SQLITE_MIN: Final = (3, 37, 0)
@@ -92,6 +98,8 @@ def connect_writer(path: Path, *, synchronous: Synchronous) -> sqlite3.Connectio
         check_version(connection)
         # Zeroes what is deleted; must be on before the first write (spec: "Delete means gone").
         connection.execute("PRAGMA secure_delete = ON")
+        # Before the first page is written, or it changes nothing.
+        connection.execute(f"PRAGMA auto_vacuum = {AUTO_VACUUM}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")

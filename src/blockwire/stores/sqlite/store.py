@@ -29,25 +29,27 @@ from blockwire.stores.sqlite.access import SqliteAccess
 from blockwire.stores.sqlite.attachments import SqliteAttachments
 from blockwire.stores.sqlite.check import check_connection
 from blockwire.stores.sqlite.checkpoint import Checkpointer
-from blockwire.stores.sqlite.errors import map_errors
 from blockwire.stores.sqlite.forks import ForkPart
 from blockwire.stores.sqlite.imports import SqliteImports
+from blockwire.stores.sqlite.indexer import prepare_index
 from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.stores.sqlite.lock import StoreLock
+from blockwire.stores.sqlite.retention import SqliteRetention
 from blockwire.stores.sqlite.schema import (
     Synchronous,
-    check_version,
     connect_checkpointer,
-    connect_reader,
     connect_writer,
     migrate,
 )
+from blockwire.stores.sqlite.search import SqliteSearch
 from blockwire.stores.sqlite.writer import Writer
 
-__all__ = ["SqliteStore", "backup_store"]
+__all__ = ["SqliteStore"]
 
 
-class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments, SqliteImports):
+class SqliteStore(
+    ForkPart, SqliteAccess, SqliteAttachments, SqliteImports, SqliteRetention, SqliteSearch
+):
     """Implements :class:`~blockwire.ports.Store` in one SQLite file.
 
     Args:
@@ -111,6 +113,7 @@ class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments, SqliteImports):
         try:
             connection = connect_writer(self.path, synchronous=self._synchronous)
             migrate(connection, faults=self._faults)
+            prepare_index(connection)
             self._checkpointer = Checkpointer(
                 lambda: connect_checkpointer(self.path, synchronous=self._synchronous)
             )
@@ -133,11 +136,14 @@ class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments, SqliteImports):
         if lock is not None:
             lock.release()
 
-    def write_url(self, url: str) -> None:
-        """Tell other processes where this store is served (:func:`read_owner` finds it)."""
+    def write_url(self, url: str, key: str | None = None) -> None:
+        """Tell other processes where this store is served (:func:`read_owner` finds it).
+
+        ``key`` is for those of the same user, who alone can read it.
+        """
         if self._writer is None or self._lock is None:
             raise StoreError("store_closed", "the store is not open")
-        self._lock.write_url(url)
+        self._lock.write_url(url, key)
 
     async def aclose(self) -> None:
         """Commit what is queued, close the file and release the lock."""
@@ -247,26 +253,3 @@ class SqliteStore(ForkPart, SqliteAccess, SqliteAttachments, SqliteImports):
     async def check(self) -> Sequence[CheckProblem]:
         """Return what is wrong with the stored data; reads everything."""
         return await self._open_readers().run(check_connection)
-
-
-def backup_store(path: Path, target: Path) -> None:
-    """Write a copy of the store at ``path`` to ``target``, which must not exist.
-
-    The copy holds everything that was acknowledged before this was called, also while a gateway is
-    writing. A plain copy of the file would not: the last commits are in the WAL. Blocks; call it in
-    a thread.
-
-    Raises:
-        StoreError: As of any reading of a store; ``backup_exists`` if ``target`` is there.
-    """
-    if target.exists():
-        raise StoreError("backup_exists", "a backup never overwrites a file")
-    with map_errors():
-        connection = connect_reader(path)
-        try:
-            check_version(connection)
-            # The copy is a file of its own; the store behind the connection stays unwritten.
-            connection.execute("PRAGMA query_only = OFF")
-            connection.execute("VACUUM INTO ?", (target.as_posix(),))
-        finally:
-            connection.close()

@@ -4,14 +4,13 @@ Spec: docs/spec/gateway/persistence.md, "Durable before visible".
 
 The writer takes whatever is queued, commits it in one transaction, tells all who wait with one call
 into the event loop, and starts again. So a lone append is committed at once, and a thousand at the
-same time share one sync of the disk. A request that is refused fails alone; when the transaction
-itself breaks, its requests are tried again one by one, so that only the guilty ones fail.
+same time share one sync of the disk. What nobody waits for is done in between
+(:mod:`~blockwire.stores.sqlite.committer`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import sqlite3
 import threading
 from collections import deque
@@ -21,14 +20,13 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
 from blockwire.errors import BlockwireError, StoreError
-from blockwire.ports import Append, Appended, FaultPoint, Faults
+from blockwire.ports import Append, Appended, Faults
+from blockwire.stores.sqlite.committer import Committer, Outcome, Request
 from blockwire.stores.sqlite.errors import to_store_error
 from blockwire.stores.sqlite.ledger import Ledger
-from blockwire.stores.sqlite.schema import BUSY_TIMEOUT_MS
 
 __all__ = ["Writer"]
 
-_log: Final = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 # What the thread has been given and has not committed; whoever comes later waits in order.
@@ -39,35 +37,11 @@ _QUEUED_BYTES_MAX: Final = 64 * 1024 * 1024
 _GROUP_COUNT_MAX: Final = 4096
 _GROUP_BYTES_MAX: Final = 16 * 1024 * 1024
 
-# While there is always more to commit, joining gets one turn in so many.
-_GROUPS_PER_JOIN: Final = 64
+# While there is always more to commit, a chore and joining get one turn in so many.
+_GROUPS_PER_TIDY: Final = 64
 
-# How long an idle writer waits until it tries again to empty the WAL of what was deleted, and how
-# long such a try may wait for readers.
-_TRUNCATE_PAUSE_S: Final = 0.5
-_TRUNCATE_WAIT_MS: Final = 250
-
-# Errors that would come back for every single request, after a wait each.
-_HOPELESS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY})
-
-
-class _Request:
-    """One change, and who waits for it."""
-
-    __slots__ = ("future", "size_bytes", "work")
-
-    def __init__(
-        self,
-        work: Append | Callable[[Ledger], Any],
-        size_bytes: int,
-        future: asyncio.Future[Any],
-    ) -> None:
-        self.work = work
-        self.size_bytes = size_bytes
-        self.future = future
-
-
-_Outcome = tuple[_Request, Any, BlockwireError | None]
+# What the checkpointer is told of a chore: about what one writes.
+_CHORE_BYTES: Final = 128 * 1024
 
 
 class Writer:
@@ -92,9 +66,12 @@ class Writer:
         self._note_commit = note_commit
         self._release = release
         self._faults = faults
-        self._inbox: SimpleQueue[list[_Request] | None] = SimpleQueue()
-        self._outbox: list[_Request] = []
-        self._waiting: deque[_Request] = deque()
+        self._inbox: SimpleQueue[list[Request] | None] = SimpleQueue()
+        self._outbox: list[Request] = []
+        self._waiting: deque[Request] = deque()
+        # Appended to in the event loop, taken from in the thread.
+        self._chores: deque[tuple[Callable[[Ledger], Any], asyncio.Future[Any]]] = deque()
+        self._open_chores: set[asyncio.Future[Any]] = set()
         self._queued_count = 0
         self._queued_bytes = 0
         self._is_accepting = False
@@ -124,13 +101,26 @@ class Writer:
         """Queue a call of ``work`` inside a transaction; its result comes with the commit."""
         return self._submit(work, size_bytes)
 
+    def do_chore(self, work: Callable[[Ledger], _T]) -> asyncio.Future[_T]:
+        """Have ``work`` done in a transaction of its own, when nobody waits for a commit."""
+        self._check_accepting()
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._open_chores.add(future)
+        future.add_done_callback(self._open_chores.discard)
+        self._chores.append((work, future))
+        self._inbox.put([])
+        return future
+
+    def _check_accepting(self) -> None:
+        if not self._is_accepting:
+            raise StoreError("store_closed", "the store is not open")
+
     def _submit(
         self, work: Append | Callable[[Ledger], Any], size_bytes: int
     ) -> asyncio.Future[Any]:
-        if not self._is_accepting:
-            raise StoreError("store_closed", "the store is not open")
+        self._check_accepting()
         future: asyncio.Future[Any] = self._loop.create_future()
-        request = _Request(work, size_bytes, future)
+        request = Request(work, size_bytes, future)
         if self._waiting or not self._has_room(size_bytes):
             self._waiting.append(request)
         else:
@@ -145,7 +135,7 @@ class Writer:
             and self._queued_bytes + size_bytes <= _QUEUED_BYTES_MAX
         )
 
-    def _queue(self, request: _Request) -> None:
+    def _queue(self, request: Request) -> None:
         self._queued_count += 1
         self._queued_bytes += request.size_bytes
         self._outbox.append(request)
@@ -157,7 +147,7 @@ class Writer:
         outbox, self._outbox = self._outbox, []
         self._inbox.put(outbox)
 
-    def _settle(self, outcomes: list[_Outcome]) -> None:
+    def _settle(self, outcomes: list[Outcome]) -> None:
         for request, result, error in outcomes:
             self._queued_count -= 1
             self._queued_bytes -= request.size_bytes
@@ -185,14 +175,16 @@ class Writer:
             await self._drained
         self._inbox.put(None)
         await asyncio.to_thread(self._thread.join)
+        for future in list(self._open_chores):
+            _set_error(future, StoreError("store_closed", "the store was closed"))
 
     # in the thread ------------------------------------------------------------------------
     def _run(self, opened: asyncio.Future[None]) -> None:
         error: BaseException | None = None
         try:
             with closing(self._connect()) as connection:
-                committer = _Committer(connection, faults=self._faults)
-                self._tell(_set_result, opened)
+                committer = Committer(connection, faults=self._faults)
+                self._tell(_set_result, opened, None)
                 self._serve(committer)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the caller hears it
             error = raised
@@ -202,21 +194,35 @@ class Writer:
             # Told last, so that the caller may open the store again at once.
             self._tell(_set_error, opened, to_store_error(error))
 
-    def _serve(self, committer: _Committer) -> None:
-        groups_since_join = 0
+    def _serve(self, committer: Committer) -> None:
+        groups_since_tidy = 0
         while (requests := self._next_group(committer)) is not None:
             if requests:
                 self._tell(self._settle, committer.commit(requests))
                 self._note_commit(sum(request.size_bytes for request in requests))
-                groups_since_join += 1
-            if not requests or groups_since_join >= _GROUPS_PER_JOIN:
+                groups_since_tidy += 1
+            if not requests or groups_since_tidy >= _GROUPS_PER_TIDY:
+                self._do_chore(committer)
                 committer.tidy_up()
-                groups_since_join = 0
+                groups_since_tidy = 0
 
-    def _next_group(self, committer: _Committer) -> list[_Request] | None:
+    def _do_chore(self, committer: Committer) -> None:
+        if not self._chores:
+            return
+        work, future = self._chores.popleft()
+        if future.cancelled():
+            return
+        result, error = committer.do_chore(work)
+        if error is None:
+            self._note_commit(_CHORE_BYTES)
+            self._tell(_set_result, future, result)
+        else:
+            self._tell(_set_error, future, error)
+
+    def _next_group(self, committer: Committer) -> list[Request] | None:
         """Return all that is queued; nothing when there is time to tidy up; None at the end."""
         try:
-            group = self._inbox.get(timeout=committer.patience_s)
+            group = self._inbox.get(timeout=0 if self._chores else committer.patience_s)
         except Empty:
             return []
         if group is None:
@@ -242,130 +248,11 @@ class Writer:
             self._inbox.put(None)
 
 
-def _set_result(future: asyncio.Future[None]) -> None:
+def _set_result(future: asyncio.Future[_T], result: _T) -> None:
     if not future.done():
-        future.set_result(None)
+        future.set_result(result)
 
 
-def _set_error(future: asyncio.Future[None], error: BlockwireError) -> None:
+def _set_error(future: asyncio.Future[Any], error: BlockwireError) -> None:
     if not future.done():
         future.set_exception(error)
-
-
-class _Committer:
-    """Runs groups of requests, each in one transaction, on the writer's connection."""
-
-    def __init__(self, connection: sqlite3.Connection, *, faults: Faults | None) -> None:
-        self._connection = connection
-        self._faults = faults
-        self._ledger = Ledger(connection, faults=faults)
-
-    @property
-    def patience_s(self) -> float | None:
-        """How long to wait for requests before there is something else to do."""
-        if self._ledger.due or self._ledger.filing.abandoned:
-            return 0
-        return _TRUNCATE_PAUSE_S if self._ledger.has_deleted else None
-
-    def commit(self, requests: list[_Request]) -> list[_Outcome]:
-        """Return what became of each request."""
-        outcomes: list[_Outcome] = []
-        try:
-            self._transact(requests, outcomes)
-        except Exception as error:  # noqa: BLE001 - the thread must live, whatever happens
-            self._roll_back()
-            if len(requests) == 1 or _is_hopeless(error):
-                failure = to_store_error(error)
-                if not isinstance(error, sqlite3.Error):
-                    _log.error("a change could not be committed: %s", type(error).__name__)
-                return [(request, None, failure) for request in requests]
-            return [outcome for request in requests for outcome in self.commit([request])]
-        self._reach("commit.after")
-        if self._ledger.has_deleted:
-            self._truncate_wal()
-        return outcomes
-
-    def _reach(self, point: FaultPoint) -> None:
-        if self._faults is not None:
-            self._faults.reach(point)
-
-    def _transact(self, requests: list[_Request], outcomes: list[_Outcome]) -> None:
-        ledger = self._ledger
-        self._connection.execute("BEGIN IMMEDIATE")
-        for request in requests:
-            if request.future.cancelled():
-                outcomes.append((request, None, None))
-                continue
-            work = request.work
-            try:
-                result = ledger.append(work) if isinstance(work, Append) else work(ledger)
-            except BlockwireError as refusal:
-                # Refused before its first statement: the others go on.
-                outcomes.append((request, None, refusal))
-            else:
-                outcomes.append((request, result, None))
-        ledger.flush()
-        self._reach("commit.before")
-        self._connection.execute("COMMIT")
-
-    def _roll_back(self) -> None:
-        self._ledger.forget()
-        # A full disk may have rolled it back already.
-        if self._connection.in_transaction:
-            try:
-                self._connection.execute("ROLLBACK")
-            except sqlite3.Error as error:
-                _log.error("a transaction could not be rolled back: %s", type(error).__name__)
-
-    def tidy_up(self) -> None:
-        """Do a little of what nobody waits for.
-
-        Join rows, remove content that nobody has, empty the WAL of what was deleted.
-        """
-        due = self._ledger.due
-        if due:
-            self._join(next(iter(due)))
-        elif self._ledger.filing.abandoned:
-            self._purge()
-        elif self._ledger.has_deleted:
-            self._truncate_wal()
-
-    def _join(self, conversation_id: str) -> None:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            is_all = self._ledger.join(conversation_id)
-            self._reach("commit.before")
-            self._connection.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - joining can wait; appends tell what is wrong
-            _log.warning("rows of the log stay as they are for now: %s", type(error).__name__)
-            self._roll_back()
-            is_all = True
-        if is_all:
-            self._ledger.due.pop(conversation_id, None)
-
-    def _purge(self) -> None:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._ledger.filing.purge()
-            self._reach("commit.before")
-            self._connection.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - the next start finds what is left
-            _log.warning("abandoned content stays for now: %s", type(error).__name__)
-            self._roll_back()
-            self._ledger.filing.abandoned.clear()
-
-    def _truncate_wal(self) -> None:
-        """Move everything into the database file and cut the WAL, which holds deleted text."""
-        try:
-            self._connection.execute(f"PRAGMA busy_timeout = {_TRUNCATE_WAIT_MS}")
-            is_busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._ledger.has_deleted = bool(is_busy)
-            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        except sqlite3.Error as error:
-            _log.warning("the WAL could not be emptied: %s", type(error).__name__)
-
-
-def _is_hopeless(error: Exception) -> bool:
-    return isinstance(error, sqlite3.Error) and (
-        getattr(error, "sqlite_errorcode", 0) & 0xFF in _HOPELESS
-    )

@@ -11,6 +11,13 @@ from blockwire.testing.store_contract.conversations import ConversationContract
 from blockwire.testing.store_contract.forks import ForkContract
 from blockwire.testing.store_contract.imports import ImportContract
 from blockwire.testing.store_contract.life import LifeContract
+from blockwire.testing.store_contract.merging import (
+    MergeContract,
+    fold,
+    merge_all,
+    same,
+    states_by_cursor,
+)
 from blockwire.testing.store_contract.messages import MessageContract
 from blockwire.testing.store_contract.numbers import NumberContract
 from blockwire.testing.store_contract.pages import PageContract
@@ -24,17 +31,24 @@ from blockwire.testing.store_contract.reading import (
     tell_turn,
 )
 from blockwire.testing.store_contract.refusals import RefusalContract
+from blockwire.testing.store_contract.retention import RetentionContract, trim_all
+from blockwire.testing.store_contract.search import SearchContract
 from blockwire.testing.store_contract.turns import TurnContract
 
 __all__ = [
     "StoreContract",
     "decode_frames",
+    "fold",
     "list_messages",
+    "merge_all",
     "numbers_of",
     "plain_append",
     "read_all",
     "refuses",
+    "same",
+    "states_by_cursor",
     "tell_turn",
+    "trim_all",
 ]
 
 
@@ -45,8 +59,11 @@ class StoreContract(
     NumberContract,
     PageContract,
     RefusalContract,
+    SearchContract,
     TurnContract,
     MessageContract,
+    MergeContract,
+    RetentionContract,
     LifeContract,
     AccessContract,
 ):

@@ -1,0 +1,74 @@
+"""Rows of the log, as a commit writes them.
+
+Spec: docs/spec/gateway/persistence.md, "The log".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol, TypeAlias
+
+from blockwire.ports import Entry
+
+__all__ = ["LogHead", "LogRow", "extend_log_rows"]
+
+# A row of the log is read whole, so it is bounded: bytes of frames, unless one is larger. Some fit
+# into a page of the smallest kind, that of a stream.
+_ROW_BYTES_MAX: Final = 64 * 1024
+
+
+class LogHead(Protocol):
+    """What a row carries of the head of its conversation."""
+
+    conversation_no: int
+    public_seq: int
+    updated_at: int
+
+
+LogRow: TypeAlias = tuple[int, int, int, int, int, bytes, bytes | None]
+"""One row as ``insert_log`` wants it: number of the conversation, last and first seq, the last
+event so far that public views get, the latest stamp so far, joined frames per view."""
+
+
+def extend_log_rows(rows: list[LogRow], head: LogHead, entries: list[Entry]) -> None:
+    """Append the rows that hold ``entries``, the newest of the log, bounded in size."""
+    if len(entries) == 1:
+        rows.append(_log_row(head, entries))
+        return
+    start = 0
+    size_bytes = 0
+    for index, entry in enumerate(entries):
+        size_bytes += len(entry.owner_frame)
+        if size_bytes > _ROW_BYTES_MAX and index > start:
+            rows.append(_log_row(head, entries[start:index]))
+            start, size_bytes = index, len(entry.owner_frame)
+    rows.append(_log_row(head, entries[start:] if start else entries))
+
+
+def _log_row(head: LogHead, entries: Sequence[Entry]) -> LogRow:
+    first_seq, last_seq = entries[0].seq, entries[-1].seq
+    owner: bytes
+    public: bytes | None
+    if first_seq == last_seq:
+        owner, public = entries[0].owner_frame, entries[0].public_frame
+    else:
+        frames = [entry.owner_frame for entry in entries]
+        public_frames = [entry.public_frame for entry in entries]
+        owner = public = b"".join(frames)
+        # Equal or the same object is one look each; only what differs is joined again.
+        if frames != public_frames:
+            public = b"".join([frame or b"" for frame in public_frames])
+    if public is owner or public == owner:
+        public = None
+    elif public is None:
+        public = b""
+    # Only the last row of a conversation is read as its head, so all may carry its numbers.
+    return (
+        head.conversation_no,
+        last_seq,
+        first_seq,
+        head.public_seq,
+        head.updated_at,
+        owner,
+        public,
+    )

@@ -31,6 +31,7 @@ from blockwire.client.stream import (
     Subscription,
 )
 from blockwire.client.timing import SystemTiming, Timing
+from blockwire.client.transfers import ExportFormat, ImportedConversation, ImportResult
 
 __all__ = [
     "DEFAULT_URL",
@@ -46,9 +47,12 @@ __all__ = [
     "Conversation",
     "ConversationChanges",
     "Effect",
+    "ExportFormat",
     "Failed",
     "Finished",
     "FollowOptions",
+    "ImportResult",
+    "ImportedConversation",
     "Order",
     "Received",
     "Reconnect",

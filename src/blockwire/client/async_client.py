@@ -15,6 +15,7 @@ from blockwire.client.calls import GatewayCalls, SubmitOptions, conversation_pat
 from blockwire.client.reader import OnConnection, OnReport, StreamReader
 from blockwire.client.shapes import Turn
 from blockwire.client.stream import Received, Subscription
+from blockwire.client.transfers import TransferCalls
 from blockwire.content import Block, ConversationState, StreamEvent, TurnState, View
 from blockwire.errors import LocalProtocolError
 
@@ -61,7 +62,7 @@ class AskOptions(SubmitOptions, FollowOptions, total=False):
 _FOLLOW: Final = frozenset(FollowOptions.__annotations__)
 
 
-class AsyncClient(GatewayCalls):
+class AsyncClient(TransferCalls, GatewayCalls):
     """Talks to one gateway.
 
     Calls raise :class:`~blockwire.client.ClientError`. Reads and submits are repeated for a few

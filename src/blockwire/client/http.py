@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
@@ -193,18 +193,19 @@ class Http:
             ) from None
 
     # what streams and uploads need, too ---------------------------------------------------
-    def build(
+    def build(  # noqa: PLR0913 - what a request consists of
         self,
         method: str,
         path: str,
         *,
         query: Mapping[str, str],
         headers: Mapping[str, str],
-        content: bytes | None = None,
+        content: bytes | AsyncIterable[bytes] | None = None,
+        read_s: float | None = None,
     ) -> httpx.Request:
-        """Return a request whose answer may take as long as it likes between two bytes."""
+        """Return a request whose answer may take ``read_s`` between two bytes; None for any time."""
         timeout = httpx.Timeout(
-            None, connect=self.settings.connect_s, write=self.settings.call_s, pool=None
+            read_s, connect=self.settings.connect_s, write=self.settings.call_s, pool=None
         )
         return self._client.build_request(
             method, path, params=dict(query), headers=headers, content=content, timeout=timeout

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Final, cast
 
 import anyio
@@ -19,11 +19,16 @@ from blockwire.gateway.call import NDJSON_TYPES, Call, PeerGoneError
 from blockwire.gateway.dispositions import disposition
 from blockwire.gateway.exports import EXPORT_FORMATS, Export, ExportFormat
 from blockwire.gateway.operation import Operation, Parameter, Response
+from blockwire.gateway.ranges import matches_tag
 from blockwire.gateway.routes.common import BODY_ERRORS, NOT_MODIFIED, VIEW, json_of
 
 __all__ = ["EXPORT_OPERATIONS"]
 
 _log: Final = logging.getLogger(__name__)
+
+DRAIN_BYTES_MAX: Final = 16_777_216
+DRAIN_IDLE_S: Final = 0.2
+"""What is still read of an archive that is refused."""
 
 # A saved page is opened from a disk, where nothing protects its reader but what it is.
 _POLICY: Final = b"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -40,8 +45,8 @@ async def export_conversation(call: Call) -> Answer | None:
         async with call.service.exporting(
             call.conversation_id, export_format, view=call.view(), tenant=call.tenant
         ) as export:
-            known = call.headers.get("if-none-match", "")
-            if export.etag in {tag.strip() for tag in known.split(",")}:
+            tag = export.etag.removeprefix("W/")
+            if matches_tag(call.headers.getlist("if-none-match"), tag):
                 headers = (("etag", export.etag), ("cache-control", "no-cache"))
                 return Answer(status=304, headers=headers)
             await call.start(_headers(export))
@@ -57,11 +62,15 @@ async def import_archive(call: Call) -> Answer:
     call.check_media_type(NDJSON_TYPES)
     with call.surface.limits.open_stream(call.caller.name):
         async with aclosing(_arriving(call)) as chunks:
-            result = await call.service.import_archive(
-                chunks,
-                idempotency_key=call.headers.get("idempotency-key"),
-                tenant=call.tenant,
-            )
+            try:
+                result = await call.service.import_archive(
+                    chunks,
+                    idempotency_key=call.headers.get("idempotency-key"),
+                    tenant=call.tenant,
+                )
+            except BlockwireError:
+                await _drain(chunks)
+                raise
     return json_answer(result.shape, status=201 if result.is_new else 200)
 
 
@@ -83,6 +92,18 @@ async def _arriving(call: Call) -> AsyncGenerator[bytes, None]:
             if chunk is None:
                 return
             yield chunk
+
+
+async def _drain(chunks: AsyncGenerator[bytes, None]) -> None:
+    """Read what is on its way: a peer whose writing fails may never read why."""
+    size_bytes = 0
+    is_coming = True
+    while is_coming and size_bytes < DRAIN_BYTES_MAX:
+        is_coming = False
+        with anyio.move_on_after(DRAIN_IDLE_S), suppress(BlockwireError):
+            piece = await anext(chunks, b"")
+            size_bytes += len(piece)
+            is_coming = bool(piece)
 
 
 def _headers(export: Export) -> list[tuple[bytes, bytes]]:
@@ -142,6 +163,7 @@ EXPORT_OPERATIONS: Final = (
         respond=export_conversation,
         scope="read",
         tag="exports",
+        is_shared=True,
         parameters=(_FORMAT, VIEW),
         responses={
             200: Response(

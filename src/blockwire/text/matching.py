@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from msgspec import Struct
@@ -235,9 +236,6 @@ def _densest(places: Sequence[tuple[int, int]], chars: int) -> tuple[int, int]:
 
 def _boundary_before(text: str, index: int) -> int:
     """Return the last boundary of clusters up to ``index``, as far as the text around tells."""
-    place = max(index - _CLUSTER_CONTEXT, 0)
-    for cluster in clusters(text[place : index + _CLUSTER_CONTEXT]):
-        if place + len(cluster) > index:
-            break
-        place += len(cluster)
-    return place
+    start = max(index - _CLUSTER_CONTEXT, 0)
+    lengths = map(len, clusters(text[start : index + _CLUSTER_CONTEXT]))
+    return max(place for place in accumulate(lengths, initial=start) if place <= index)

@@ -21,9 +21,16 @@ from blockwire.engines import (
     TurnLimits,
     child_environment,
 )
-from blockwire.engines.child import STDERR_BYTES_MAX, STDOUT_BYTES_MAX, ChildProcess, StderrTail
+from blockwire.engines.child import (
+    STDERR_BYTES_MAX,
+    STDOUT_BYTES_MAX,
+    ChildProcess,
+    StderrTail,
+    kill_every_group,
+)
 from blockwire.engines.output import OutputFormat
 from blockwire.jsontext import decode_json
+from blockwire.ports.tracing import CURRENT_TRACEPARENT
 from tests.engines.tools import (
     TURN,
     CountingIds,
@@ -249,7 +256,7 @@ async def test_standard_error_goes_to_the_log_without_secrets_and_not_to_readers
     def redact(text: str) -> str:
         return text.replace("hunter2hunter2", "[redacted]")
 
-    with caplog.at_level(logging.INFO, logger="blockwire.engines"):
+    with caplog.at_level(logging.DEBUG, logger="blockwire.engines"):
         seen = await answer(
             shell(
                 'echo "key $KEY" >&2; echo fine; exit 1',
@@ -464,3 +471,26 @@ async def test_the_program_of_the_guide_thinks_calls_a_tool_and_answers() -> Non
     assert (tool["status"], tool["output"]) == ("completed", 3)
     assert prose["markdown"] == "That was **3** words."
     assert fold(seen)["status"] == "completed"
+
+
+@pytest.mark.requirement("gateway:operations:trace-command")
+@pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])
+async def test_a_program_can_join_the_trace_of_its_turn(traceparent: str | None) -> None:
+    CURRENT_TRACEPARENT.set(traceparent)
+
+    seen = await answer(shell('echo "trace ${TRACEPARENT-none}"'))
+
+    assert fold(seen)["content"] == [
+        {**fold(seen)["content"][0], "markdown": f"trace {traceparent or 'none'}\n"}
+    ]
+
+
+async def test_a_process_that_leaves_at_once_takes_its_programs_along() -> None:
+    child = ChildProcess()
+    await child.start(["sleep", "600"], env={"PATH": "/bin:/usr/bin"}, cwd=None, stdin=b"")
+
+    kill_every_group()
+
+    assert await child.wait() == -9
+    await child.stop(patience_s=0, kill_grace_s=0)
+    kill_every_group()

@@ -94,6 +94,10 @@ class Accounts:
         self._redact = redact
         self._on_turn = on_turn
 
+    def use(self, prices: Mapping[str, Prices], redact: Callable[[str], str]) -> None:
+        """Keep the books with other prices from now on."""
+        self._prices, self._redact = prices, redact
+
     def title(self, row: ConversationRow, messages: Iterable[Message]) -> str | None:
         """Return the automatic title that ``messages``, which are new, give a conversation."""
         if row.auto_title is not None:

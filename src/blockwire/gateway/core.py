@@ -15,8 +15,9 @@ import anyio.abc
 
 from blockwire.content import Redactor
 from blockwire.errors import BlockwireError, StoreError
-from blockwire.gateway.accounts import Accounts
+from blockwire.gateway.accounts import Accounts, Prices
 from blockwire.gateway.conversation import Conversation, LiveTurn
+from blockwire.gateway.engine_use import EngineSet, EngineUse
 from blockwire.gateway.flight import Flight
 from blockwire.gateway.http_errors import gateway_stopping
 from blockwire.gateway.keyring import Keyring
@@ -26,6 +27,7 @@ from blockwire.gateway.reconcile import reconcile
 from blockwire.gateway.registry import Registry
 from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
 from blockwire.gateway.turns import Guard, TurnRunner
+from blockwire.gateway.upkeep import Upkeep, store_jobs
 from blockwire.ports import Bus, Clock, Engine, FaultPoint, Faults, IdFactory, Store, TurnRow
 
 __all__ = ["GatewayCore"]
@@ -54,6 +56,7 @@ class GatewayCore:
     Attributes:
         keyring: Secrets that were given out; loaded at the start.
         observer: See there.
+        upkeep: What is done in the background.
     """
 
     def __init__(  # noqa: PLR0913 - everything is injected
@@ -87,19 +90,20 @@ class GatewayCore:
         }
         self._faults = faults
         self._redact = redact if redact is not None else Redactor().redact
+        self._engine_default = settings.engine_default or next(iter(engines), EXTERNAL_ENGINE)
+        self._engine_use = EngineUse()
+        self._replaced: list[tuple[str, Engine]] = []
         self._runner = TurnRunner(store=store, clock=clock, ids=ids, guard=guard, settings=settings)
         self._registry = Registry(self._make, idle_max=settings.conversations_cached_max)
         self._accounts = Accounts(
-            prices={
-                name: profile.prices
-                for name, profile in self._profiles.items()
-                if profile.prices is not None
-            },
+            prices=_prices_of(self._profiles),
             redact=self._redact,
             on_turn=on_turn,
         )
         self._flight = Flight(settings.turns_in_flight_max)
         self._queue_space = QueueSpace()
+        self.upkeep = Upkeep(clock, self.observer, interval_s=settings.upkeep.interval_s)
+        self.upkeep.add(*store_jobs(store, settings, clock))
         self._tasks: anyio.abc.TaskGroup | None = None
         self._supervisor: asyncio.Task[None] | None = None
         self._stop = anyio.Event()
@@ -155,6 +159,7 @@ class GatewayCore:
         """
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
+            tasks.start_soon(self.upkeep.run)
             started.set()
             await self._stop.wait()
             tasks.cancel_scope.cancel()
@@ -197,12 +202,36 @@ class GatewayCore:
             conversation.queue.remove(queued, "dropped", gateway_stopping())
             self.bus.publish(dequeued_notice(conversation.id, queued, "stopping"))
 
+    def use_engines(self, new: EngineSet) -> None:
+        """Run turns that begin from now on with other engines; those that run keep theirs.
+
+        An engine that was replaced is closed when its last turn is over.
+
+        Raises:
+            StoreError: The service does not run.
+        """
+        tasks = self._running_tasks()
+        replaced = list(self._engines.items())
+        self._engines = dict(new.engines)
+        self._profiles = {
+            EXTERNAL_ENGINE: EngineProfile(is_external=True),
+            **new.profiles,
+        }
+        self._engine_default, self._redact = new.default, new.redact
+        self._runner.guard = new.guard
+        self._accounts.use(_prices_of(self._profiles), new.redact)
+        self._replaced += replaced
+        for name, engine in replaced:
+            tasks.start_soon(self._retire, name, engine)
+
+    async def _retire(self, name: str, engine: Engine) -> None:
+        await self._engine_use.until_free(engine)
+        self._replaced.remove((name, engine))
+        await _close_engine(name, engine)
+
     async def _close_engines(self) -> None:
-        for name, engine in self._engines.items():
-            try:
-                await engine.aclose()
-            except Exception as error:  # noqa: BLE001 - an engine is code of somebody else
-                _log.error("engine %s did not close: %s", name, type(error).__name__)
+        for name, engine in (*self._replaced, *self._engines.items()):
+            await _close_engine(name, engine)
 
     async def _interrupt(self, conversation: Conversation, live: LiveTurn) -> None:
         try:
@@ -243,15 +272,20 @@ class GatewayCore:
         default = self._engine_default
         return (default, *(name for name in self._profiles if name != default))
 
-    @property
-    def _engine_default(self) -> str:
-        if self.settings.engine_default is not None:
-            return self.settings.engine_default
-        return next(iter(self._engines), EXTERNAL_ENGINE)
-
     def _reach(self, point: FaultPoint) -> None:
         if self._faults is not None:
             self._faults.reach(point)
 
     def _limit(self, limit: int) -> int:
         return max(1, min(limit, self.settings.page_items_max))
+
+
+def _prices_of(profiles: Mapping[str, EngineProfile]) -> dict[str, Prices]:
+    return {name: p.prices for name, p in profiles.items() if p.prices is not None}
+
+
+async def _close_engine(name: str, engine: Engine) -> None:
+    try:
+        await engine.aclose()
+    except Exception as error:  # noqa: BLE001 - an engine is code of somebody else
+        _log.error("engine %s did not close: %s", name, type(error).__name__)

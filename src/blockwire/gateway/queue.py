@@ -15,6 +15,7 @@ from blockwire.content import visible_message
 from blockwire.errors import BlockwireError
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import ControlNotice
+from blockwire.ports.tracing import CURRENT_TRACEPARENT
 
 if TYPE_CHECKING:
     from blockwire.gateway.submits import ChosenEngine, Submission
@@ -40,6 +41,7 @@ class QueuedTurn:
         submission: What was submitted.
         engine: What will run it.
         created_at: When it was submitted, Unix milliseconds.
+        traceparent: Of the request that submitted it.
         settled: Set once it waits no more.
         outcome: Why not.
         error: What those who wait for it are told when it was dropped.
@@ -48,7 +50,7 @@ class QueuedTurn:
 
     __slots__ = (
         "created_at", "engine", "error", "is_doubtful", "outcome", "question_id", "settled",
-        "submission", "turn_id",
+        "submission", "traceparent", "turn_id",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +66,7 @@ class QueuedTurn:
         self.submission = submission
         self.engine = engine
         self.created_at = created_at
+        self.traceparent = CURRENT_TRACEPARENT.get()
         self.settled = anyio.Event()
         self.outcome: Outcome | None = None
         self.error: BlockwireError | None = None

@@ -7,6 +7,7 @@ Spec: docs/spec/gateway/turns.md, "Submit", "The queue". Below are ``submits`` (
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from typing import Final, NamedTuple, cast
 
 import anyio
@@ -30,6 +31,7 @@ from blockwire.gateway.submits import (
     check_condition,
     check_same_body,
     choose_engine,
+    find_engine,
     find_repeat,
     new_queued,
     read_retry,
@@ -37,6 +39,8 @@ from blockwire.gateway.submits import (
     start_turn,
 )
 from blockwire.jsontext import Json
+from blockwire.ports import Engine
+from blockwire.ports.tracing import CURRENT_TRACEPARENT
 
 __all__ = ["QueueMethods", "SubmitResult"]
 
@@ -174,25 +178,41 @@ class QueueMethods(AttachmentMethods):
         self, tasks: anyio.abc.TaskGroup, conversation: Conversation, turn: QueuedTurn
     ) -> LiveTurn:
         """Start a turn that has a place, which is given back when it does not start."""
+        # The engines may be others than those it was submitted to.
+        name = turn.engine.name
+        holding = ExitStack()
+        holding.callback(self._flight.release)
         try:
+            turn.engine = find_engine(name, self._profiles)
+            engine = None if turn.engine.profile.is_external else self._engines.get(name)
+            if engine is not None:
+                holding.enter_context(self._engine_use.hold(engine))
             live = await start_turn(conversation, turn)
         except BaseException:
-            self._flight.release()
+            holding.close()
             raise
-        tasks.start_soon(self._run, conversation, live, turn)
+        tasks.start_soon(self._run, conversation, live, turn, engine, holding)
         return live
 
-    async def _run(self, conversation: Conversation, live: LiveTurn, turn: QueuedTurn) -> None:
-        chosen = turn.engine
-        try:
-            with self._registry.holding(conversation):
-                engine = self._engines.get(chosen.name)
-                if engine is None or chosen.profile.is_external:
-                    await self._runner.watch_external(conversation, live)
-                else:
-                    await self._runner.run(conversation, live, engine, chosen.profile)
-        finally:
-            self._flight.release()
+    async def _run(
+        self,
+        conversation: Conversation,
+        live: LiveTurn,
+        turn: QueuedTurn,
+        engine: Engine | None,
+        holding: ExitStack,
+    ) -> None:
+        # Whoever moves a line on works for no request.
+        CURRENT_TRACEPARENT.set(turn.traceparent)
+        with (
+            holding,
+            self._registry.holding(conversation),
+            self.observer.tracing.turn(live.row),
+        ):
+            if engine is None:
+                await self._runner.watch_external(conversation, live)
+            else:
+                await self._runner.run(conversation, live, engine, turn.engine.profile)
 
     # waiting ------------------------------------------------------------------------------
     def _queued_shape(self, conversation: Conversation, turn: QueuedTurn) -> dict[str, Json]:

@@ -31,6 +31,7 @@ __all__ = [
     "check_condition",
     "check_same_body",
     "choose_engine",
+    "find_engine",
     "find_repeat",
     "new_queued",
     "read_retry",
@@ -136,6 +137,15 @@ def choose_engine(
         RemoteProtocolError: ``engine_not_found``.
     """
     name = submission.body.engine if submission.body.engine is not None else default
+    return find_engine(name, profiles)
+
+
+def find_engine(name: str, profiles: Mapping[str, EngineProfile]) -> ChosenEngine:
+    """Return the engine of this name.
+
+    Raises:
+        RemoteProtocolError: ``engine_not_found``.
+    """
     profile = profiles.get(name)
     if profile is None:
         raise RemoteProtocolError(

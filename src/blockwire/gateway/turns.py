@@ -52,6 +52,9 @@ class TurnRunner(TurnEndings):
         ids: Makes ids of closing blocks.
         guard: Wraps every engine's stream.
         settings: Bounds.
+
+    Attributes:
+        guard: As given; what runs keeps the one that it began with.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class TurnRunner(TurnEndings):
         super().__init__(ids=ids, settings=settings)
         self._store = store
         self._clock = clock
-        self._guard = guard
+        self.guard = guard
 
     # running ------------------------------------------------------------------------------
     async def run(
@@ -117,7 +120,7 @@ class TurnRunner(TurnEndings):
         """Move the engine's events into the inbox, and close it with what went wrong."""
         failure: tuple[str, str] | None = None
         try:
-            async with aclosing(self._guard(engine.run(request), request)) as events:
+            async with aclosing(self.guard(engine.run(request), request)) as events:
                 async for event in events:
                     await live.inbox.put(event)
         except EngineError as error:

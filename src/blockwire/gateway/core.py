@@ -102,7 +102,7 @@ class GatewayCore:
         )
         self._flight = Flight(settings.turns_in_flight_max)
         self._queue_space = QueueSpace()
-        self.upkeep = Upkeep(clock, self.observer, interval_s=settings.upkeep.interval_s)
+        self.upkeep = Upkeep(clock, self.observer, interval_s=settings.upkeep_interval_s)
         self.upkeep.add(*store_jobs(store, settings, clock))
         self._tasks: anyio.abc.TaskGroup | None = None
         self._supervisor: asyncio.Task[None] | None = None

@@ -19,7 +19,7 @@ from blockwire.content import (
     visible_event,
     visible_message,
 )
-from blockwire.errors import RemoteProtocolError
+from blockwire.errors import RemoteProtocolError, StoreError
 from blockwire.gateway.conversation import Conversation, conversation_not_found
 from blockwire.gateway.folding import frame_values
 from blockwire.gateway.settings import GatewaySettings
@@ -29,6 +29,7 @@ from blockwire.ports import MessageRow, Store, TurnRow
 from blockwire.sse import encode_sse
 
 __all__ = [
+    "NO_WAY_ON",
     "Head",
     "load_turn_row",
     "read_event_page",
@@ -40,6 +41,9 @@ __all__ = [
 ]
 
 _SEQ_DIGITS_MAX: Final = 16
+
+NO_WAY_ON: Final = frozenset({"cursor_expired", "cursor_inside_delta"})
+"""Refusals of the log that mean: from this cursor there is no way on but a snapshot."""
 
 
 class Head(NamedTuple):
@@ -237,19 +241,31 @@ async def read_event_page(  # noqa: PLR0913 - a cursor, a size, a time
 ) -> dict[str, Json]:
     """Return ``{items, next_cursor, at_end}``: events after the cursor, waiting for the first.
 
-    A cursor ahead of the log gives a snapshot with ``reset``. ``next_cursor`` is always there.
+    A cursor ahead of the log gives a snapshot with ``reset``, one from which there is no way on a
+    snapshot. ``next_cursor`` is always there.
     """
-    if after > conversation.head_seq:
+
+    async def snapshot_page(*, reset: bool) -> dict[str, Json]:
         snapshot, seq = await read_snapshot(
-            store, conversation, view, reset=True, settings=settings, now_ms=now_ms
+            store, conversation, view, reset=reset, settings=settings, now_ms=now_ms
         )
         return {**list_shape([snapshot], str(seq)), "at_end": seq >= conversation.head_seq}
+
+    if after > conversation.head_seq:
+        return await snapshot_page(reset=True)
     items: list[dict[str, Json]] = []
     deadline_s = anyio.current_time() + wait_s
     while True:
         is_at_end = after >= conversation.head_seq
         if not is_at_end:
-            page = await store.read_frames(conversation.id, after, view=view, bytes_max=bytes_max)
+            try:
+                page = await store.read_frames(
+                    conversation.id, after, view=view, bytes_max=bytes_max
+                )
+            except StoreError as error:
+                if error.code not in NO_WAY_ON:
+                    raise
+                return await snapshot_page(reset=False)
             items = cast("list[dict[str, Json]]", list(frame_values(page.frames)))
             after, is_at_end = page.last_seq, page.at_end
         left_s = deadline_s - anyio.current_time()

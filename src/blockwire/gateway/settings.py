@@ -10,7 +10,6 @@ from typing import Final
 from msgspec import Struct
 
 from blockwire.archives import LINE_BYTES_MAX
-
 from blockwire.gateway.accounts import Prices
 
 __all__ = ["EXTERNAL_ENGINE", "EngineProfile", "GatewaySettings"]
@@ -76,6 +75,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
         import_line_bytes_max: One line of an archive.
         import_conversations_max: Conversations of one archive.
         stop_s_max: How long a stop waits for running turns to be ended in the store.
+        upkeep_interval_s: Between two rounds of background work; 0 for never.
+        keep_events_s: Events of finished turns stay in the log so long, their messages for ever; 0
+            for no bound.
+        keep_conversation_bytes: Frames of one log, the oldest of finished turns leave; 0 for no
+            bound.
+        keep_total_bytes: Frames of all logs, the oldest leave; 0 for no bound.
+        keep_pairs_s: A cursor inside a merged delta gets exactly what it lacks for so long, then a
+            snapshot; 0 for no bound.
     """
 
     engine_default: str | None = None
@@ -107,6 +114,11 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
     import_line_bytes_max: int = LINE_BYTES_MAX
     import_conversations_max: int = 10_000
     stop_s_max: float = 10.0
+    upkeep_interval_s: float = 60.0
+    keep_events_s: float = 0.0
+    keep_conversation_bytes: int = 0
+    keep_total_bytes: int = 0
+    keep_pairs_s: float = 0.0
 
     def __post_init__(self) -> None:
         assert self.body_bytes_max <= self.request_bytes_max, "a question must fit its request"

@@ -26,6 +26,7 @@ from blockwire.errors import BlockwireError
 from blockwire.gateway.catchup import merge_frames, relabel_frames
 from blockwire.gateway.direct import DirectWriter, direct_writer
 from blockwire.gateway.hub import Hub, deleted_frame
+from blockwire.gateway.reading import NO_WAY_ON
 from blockwire.gateway.ring import PIECE_BYTES_MAX
 from blockwire.gateway.source import Audience, StreamSource
 from blockwire.gateway.stepping import Step, rest_of
@@ -40,9 +41,6 @@ LOG_PAGE_BYTES: Final = STREAM_BYTES_MAX - 64 * 1024
 
 MERGE_EVENTS_MIN: Final = 16
 """Events in a page from which on merging saves a reader that fell behind more than it costs."""
-
-_SNAPSHOT_CODES: Final = frozenset({"cursor_expired", "cursor_inside_delta"})
-"""Refusals of the log that mean: from this cursor there is no way on but a snapshot."""
 
 _NOTHING: Final[dict[str, Any]] = {"type": "http.response.body", "body": b"", "more_body": True}
 _THE_END: Final[dict[str, Any]] = {"type": "http.response.body", "body": b"", "more_body": False}
@@ -345,7 +343,7 @@ class SseStream:
                 name, reader.cursor, view=self.view, bytes_max=LOG_PAGE_BYTES
             )
         except BlockwireError as error:
-            if error.code not in _SNAPSHOT_CODES:
+            if error.code not in NO_WAY_ON:
                 raise
             frame, reader.cursor = await self._source.snapshot_frame(name, self.view, reset=False)
             await self._write_frames(frame, reader)
@@ -362,9 +360,8 @@ class SseStream:
         if not frames:
             return
         frames = self.framed(frames, reader)
-        is_large = len(frames) > PIECE_BYTES_MAX
         await self._write(frames)
-        if is_large:
+        if len(frames) > PIECE_BYTES_MAX:
             # Wait for room before anything else is composed.
             del frames
             await self._write(b"")

@@ -13,11 +13,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from blockwire.errors import RemoteProtocolError
+from blockwire.errors import RemoteProtocolError, StoreError
 from blockwire.gateway.answer import Answer
 from blockwire.gateway.call import Call
 from blockwire.gateway.http_errors import gateway_stopping
-from blockwire.gateway.reading import Head
+from blockwire.gateway.reading import NO_WAY_ON, Head
 from blockwire.gateway.source import Audience
 from blockwire.gateway.stream import SseReader, SseStream
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json, encode_json
@@ -179,9 +179,14 @@ async def _is_over(call: Call, stream: SseStream, heads: Sequence[Head]) -> bool
     for reader, head in zip(stream.readers, heads, strict=True):
         if head.running_turn_ids or head.has_queue or reader.cursor > head.head_seq:
             return False
-        page = await call.service.store.read_frames(
-            reader.channel.conversation_id, reader.cursor, view=stream.view, bytes_max=1
-        )
+        try:
+            page = await call.service.store.read_frames(
+                reader.channel.conversation_id, reader.cursor, view=stream.view, bytes_max=1
+            )
+        except StoreError as error:
+            if error.code not in NO_WAY_ON:
+                raise
+            return False
         if page.count or not page.at_end:
             return False
     return True

@@ -41,6 +41,11 @@ SettingName = Literal[
     "trusted_proxies",
     "requests_per_s",
     "tick_ms",
+    "upkeep_s",
+    "keep_days",
+    "keep_conversation_mib",
+    "keep_total_mib",
+    "keep_pairs_days",
     "url",
     "token",
     "log_level",
@@ -83,6 +88,10 @@ REQUESTS_PER_S_MAX: Final = 1_000_000
 TICK_MS_MAX: Final = 10_000
 """Beyond this a live answer no longer looks alive."""
 
+DAY_S: Final = 86_400
+KEEP_DAYS_MAX: Final = 36_500
+KEEP_MIB_MAX: Final = 100_000_000
+
 SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
     {
         "store": Setting(str, None, "Where conversations live: sqlite:///PATH or memory:"),
@@ -98,10 +107,38 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
             list[str], (), "Addresses of proxies whose X-Forwarded-For is believed", is_live=True
         ),
         "requests_per_s": Setting(
-            int, 0, "Requests of one token, sustained; 0 for no bound", most=REQUESTS_PER_S_MAX
+            int,
+            0,
+            "Requests of one token, sustained; 0 for no bound",
+            most=REQUESTS_PER_S_MAX,
+            is_live=True,
         ),
         "tick_ms": Setting(
             int, 0, "Live readers of busy conversations wait that long for more", most=TICK_MS_MAX
+        ),
+        "upkeep_s": Setting(
+            int,
+            60,
+            "Seconds between two rounds of merging, retention and vacuum; 0 for never",
+            most=DAY_S,
+        ),
+        "keep_days": Setting(
+            int,
+            0,
+            "Days that events of finished turns stay (messages stay for ever); 0 for no bound",
+            most=KEEP_DAYS_MAX,
+        ),
+        "keep_conversation_mib": Setting(
+            int, 0, "MiB of events of one conversation; 0 for no bound", most=KEEP_MIB_MAX
+        ),
+        "keep_total_mib": Setting(
+            int, 0, "MiB of events of all conversations; 0 for no bound", most=KEEP_MIB_MAX
+        ),
+        "keep_pairs_days": Setting(
+            int,
+            0,
+            "Days that a cursor inside merged text needs no snapshot; 0 for no bound",
+            most=KEEP_DAYS_MAX,
         ),
         "url": Setting(str, None, "Gateway that ask, watch, list and show talk to"),
         "token": Setting(str, None, "Token that they send", is_secret=True),

@@ -57,6 +57,8 @@ def backup_store(
     """
     if os.path.lexists(target):
         raise _exists(target)
+    if not target.parent.is_dir():
+        raise StoreError("backup_failed", f"there is no folder {target.parent}; make it first")
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     copying = _Copying(part, on_progress, stopping or threading.Event())
     try:

@@ -58,6 +58,8 @@ MAY_SCAN = {
     "list_hidden": {"h"},
     # The gateway bounds them and asks once.
     "list_tokens": {"tokens"},
+    # One row for each tenant, for a check.
+    "list_usage": {"attachment_usage"},
 }
 
 

@@ -5,16 +5,18 @@ Spec: docs/spec/gateway/attachments.md.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, Iterator, Sequence
 from contextlib import aclosing
 
 from msgspec import Struct
 
 from blockwire.content import View
 from blockwire.errors import StoreError
-from blockwire.ports import Append, AttachmentQuota, AttachmentRow, AttachmentUsage
+from blockwire.ports import Append, AttachmentQuota, AttachmentRow, AttachmentUsage, CheckProblem
 from blockwire.stores.changes import conversation_not_found
+from blockwire.stores.holds import Hold, hold_problems
 from blockwire.stores.memory.base import MemoryBase
+from blockwire.stores.memory.state import MemoryConversation
 from blockwire.stores.uploads import (
     UploadMeter,
     attachment_not_found,
@@ -185,6 +187,19 @@ class MemoryAttachments(MemoryBase):
             if kept is not None and kept.row.tenant == tenant:
                 before = kept.holds.get(change.conversation_id, False)
                 kept.holds[change.conversation_id] = before or is_public
+
+    def _hold_problems(self, conversation: MemoryConversation) -> Iterator[CheckProblem]:
+        def find_hold(name: str) -> Hold:
+            kept = self._attachments.get(name)
+            if kept is None or kept.row.tenant != conversation.row.tenant:
+                return "foreign"
+            is_public = kept.holds.get(conversation.row.id)
+            if is_public is None:
+                return "none"
+            return "public" if is_public else "private"
+
+        for row, _ in conversation.messages.values():
+            yield from hold_problems(conversation.row.id, row.message, find_hold)
 
     def _release_attachments(self, conversation_id: str) -> None:
         for attachment_id, kept in list(self._attachments.items()):

@@ -271,6 +271,7 @@ class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemoryRetentio
                 message_count=conversation.count_messages_after_start(),
                 find_message=conversation.find_message,
             )
+            problems += self._hold_problems(conversation)
         return problems
 
 

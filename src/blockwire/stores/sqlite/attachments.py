@@ -72,9 +72,9 @@ class SqliteAttachments(SqliteBase):
                 discarded = writer.perform(lambda ledger: ledger.filing.discard(upload))
                 discarded.add_done_callback(_ignore)
                 if isinstance(error, Exception):
-                    await self._purge()
+                    await self.purge_attachments()
             raise
-        await self._purge()
+        await self.purge_attachments()
         return stored
 
     async def _write_chunk(self, upload: Upload, data: bytes, size_bytes: int) -> None:
@@ -114,12 +114,12 @@ class SqliteAttachments(SqliteBase):
         count = await self._open_writer().perform(
             lambda ledger: ledger.filing.collect(created_before, limit)
         )
-        await self._purge()
+        await self.purge_attachments()
         return count
 
-    async def _purge(self) -> None:
-        """Wait until the content that nobody has any more is gone."""
-        while await self._open_writer().perform(lambda ledger: ledger.filing.purge()):
+    async def purge_attachments(self) -> None:
+        """Remove now the content that would be removed in the next quiet moments."""
+        while await self._open_writer().perform(lambda ledger: ledger.purge()):
             pass
 
 

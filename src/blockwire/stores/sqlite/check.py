@@ -18,6 +18,7 @@ from blockwire.ports import CheckProblem, TurnRow
 from blockwire.stores.entries import split_frames
 from blockwire.stores.spans import Run, Span
 from blockwire.stores.sqlite.errors import map_errors, to_store_error
+from blockwire.stores.sqlite.filecheck import attachment_problems
 from blockwire.stores.sqlite.logspans import WindowRow, read_row_spans
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.reader import (
@@ -96,12 +97,16 @@ def _stored_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
             yield _unreadable("conversations", error)
             return
         if row is None:
-            return
+            break
         number, conversation_id = row
         try:
             yield from _conversation_problems(connection, number, conversation_id)
         except (sqlite3.Error, BlockwireError) as error:
             yield _unreadable(conversation_id, error)
+    try:
+        yield from attachment_problems(connection)
+    except (sqlite3.Error, BlockwireError) as error:
+        yield _unreadable("attachments", error)
 
 
 def _unreadable(where: str, error: Exception) -> CheckProblem:

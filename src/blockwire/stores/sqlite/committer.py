@@ -176,7 +176,7 @@ class Committer:
     def _purge(self) -> None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._ledger.filing.purge()
+            self._ledger.purge()
             self._reach("commit.before")
             self._connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - the next start finds what is left

@@ -51,11 +51,13 @@ class Filing:
 
     Attributes:
         abandoned: Numbers of blobs whose chunks are to be removed.
+        has_removed: Whether chunks were removed that may still be in the WAL.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         rows = connection.execute(SQL["list_abandoned"])
+        self.has_removed = False
         self.abandoned: dict[int, None] = dict.fromkeys(number for (number,) in rows)
 
     # uploads ------------------------------------------------------------------------------
@@ -148,6 +150,7 @@ class Filing:
         ).fetchall()
         for chunk_no, _ in chunks:
             self._connection.execute(SQL["delete_chunk"], {**keys, "chunk_no": chunk_no})
+        self.has_removed = self.has_removed or bool(chunks)
         less_bytes = sum(size_bytes for _, size_bytes in chunks)
         self._connection.execute(SQL["resize_blob"], {**keys, "more_bytes": -less_bytes})
         if len(chunks) < _CHUNKS_PER_PURGE:

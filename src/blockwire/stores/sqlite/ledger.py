@@ -362,6 +362,13 @@ class Ledger:
         self.has_deleted = self.has_deleted or existed
         return existed
 
+    def purge(self) -> bool:
+        """Remove some content that nobody has; return whether there is more."""
+        is_more = self.filing.purge()
+        if not is_more and self.filing.has_removed:
+            self.has_deleted, self.filing.has_removed = True, False
+        return is_more
+
     def ping(self) -> None:
         """Change something, so that the commit is a real one."""
         self._connection.execute(SQL["ping"])

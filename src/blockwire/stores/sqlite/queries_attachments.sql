@@ -143,3 +143,34 @@ DELETE FROM blob_chunks WHERE blob_no = :blob_no AND chunk_no = :chunk_no;
 
 -- delete_blob --
 DELETE FROM blobs WHERE no = :blob_no;
+
+-- next_blob --
+SELECT b.no, b.sha256, b.size_bytes, (SELECT count(*) FROM attachments a WHERE a.blob_no = b.no)
+FROM blobs b WHERE b.no > :no ORDER BY b.no LIMIT 1;
+
+-- read_chunks --
+SELECT chunk_no, data FROM blob_chunks WHERE blob_no = :blob_no ORDER BY chunk_no;
+
+-- next_attachment --
+SELECT a.no, a.id, coalesce('of ' || a.tenant, 'none'), a.size_bytes,
+       a.size_bytes <> b.size_bytes, a.is_named,
+       (SELECT count(*) FROM attachment_holds h WHERE h.attachment_no = a.no),
+       a.conversation_no IS NOT NULL
+FROM attachments a JOIN blobs b ON b.no = a.blob_no
+WHERE a.no > :no ORDER BY a.no LIMIT 1;
+
+-- list_usage --
+SELECT scope, size_bytes FROM attachment_usage;
+
+-- next_naming_message --
+-- Both members that name attachments have the word in their name.
+SELECT m.no, m.conversation_no, c.id, CAST(m.message AS BLOB), m.created_seq, m.finished_seq
+FROM messages m JOIN conversations c ON c.no = m.conversation_no
+WHERE m.no > :no AND instr(m.message, '"attachment') > 0
+ORDER BY m.no LIMIT 1;
+
+-- load_hold --
+SELECT h.is_public
+FROM conversations c JOIN attachments a ON a.id = :id AND a.tenant IS c.tenant
+LEFT JOIN attachment_holds h ON h.attachment_no = a.no AND h.conversation_no = c.no
+WHERE c.no = :conversation_no;

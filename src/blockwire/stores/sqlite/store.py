@@ -186,7 +186,7 @@ class SqliteStore(
         existed = await self._open_writer().perform(
             lambda ledger: ledger.delete_conversation(conversation_id)
         )
-        await self._purge()
+        await self.purge_attachments()
         return existed
 
     # log ----------------------------------------------------------------------------------

@@ -7,6 +7,11 @@ gives an open, empty :class:`~blockwire.ports.Store`.
 from __future__ import annotations
 
 from blockwire.testing.store_contract.access import AccessContract
+from blockwire.testing.store_contract.attachments import (
+    AttachmentContract,
+    name_attachments,
+    put_attachment,
+)
 from blockwire.testing.store_contract.conversations import ConversationContract
 from blockwire.testing.store_contract.forks import ForkContract
 from blockwire.testing.store_contract.imports import ImportContract
@@ -41,8 +46,10 @@ __all__ = [
     "fold",
     "list_messages",
     "merge_all",
+    "name_attachments",
     "numbers_of",
     "plain_append",
+    "put_attachment",
     "read_all",
     "refuses",
     "same",
@@ -53,6 +60,7 @@ __all__ = [
 
 
 class StoreContract(
+    AttachmentContract,
     ConversationContract,
     ForkContract,
     ImportContract,

@@ -1,0 +1,42 @@
+"""Whether a conversation holds what its messages name: the same for every store.
+
+Spec: docs/spec/gateway/attachments.md, "Holding". Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, cast
+
+from blockwire.content import Block, Message, visible_message
+from blockwire.content.naming import named_attachments
+from blockwire.ports import CheckProblem
+
+__all__ = ["Hold", "hold_problems"]
+
+Hold = Literal["foreign", "none", "private", "public"]
+"""What a conversation has of an attachment: no right to it, or none, or where it names it."""
+
+
+def hold_problems(
+    conversation_id: str, message: Message, find_hold: Callable[[str], Hold]
+) -> Iterator[CheckProblem]:
+    """Yield the attachments that ``message`` names and that its conversation does not hold.
+
+    Args:
+        conversation_id: Where the message is.
+        message: As it is stored.
+        find_hold: Returns what the conversation has of an id; ``foreign`` where there is no such
+            attachment, or it is another tenant's.
+    """
+    public = visible_message("public", message)
+    shown = frozenset[str]() if public is None else _names(public)
+    for name in sorted(_names(message)):
+        hold = find_hold(name)
+        if hold == "none" or (hold == "private" and name in shown):
+            yield CheckProblem(conversation_id, "attachment_not_held", f"a message names {name}")
+
+
+def _names(message: Message) -> frozenset[str]:
+    blocks = cast("list[Block]", message["content"])
+    return frozenset(name for block in blocks for name in named_attachments(block))

@@ -13,6 +13,8 @@ WORDS: list[tuple[str, list[str]]] = [
     ("don't", ["don", "t"]),
     ("3.14 1,000", ["3", "14", "1", "000"]),
     ("nul\u0000in", ["nul", "in"]),
+    ("\x1b[1;31mred\x1b[0m\x1b[K \x1b7x", ["red", "7x"]),
+    ("\x1b[32m\u00e9\x1b[m", ["e"]),
     # accents, case, compatibility forms
     ("Caf\u00e9 cafe\u0301", ["cafe", "cafe"]),
     ("STRASSE Stra\u00dfe", ["strasse", "strasse"]),

@@ -18,6 +18,13 @@ from blockwire.client.blocking import Client
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions, new_key
 from blockwire.client.failures import ClientError
 from blockwire.client.reader import ConnectionChange, ConnectionStatus
+from blockwire.client.search import (
+    SearchFilters,
+    SearchHit,
+    SearchMatch,
+    SearchPage,
+    SearchSnippet,
+)
 from blockwire.client.settings import ClientSettings
 from blockwire.client.shapes import Acknowledgement, Capabilities, Conversation, Turn
 from blockwire.client.stream import (
@@ -57,6 +64,11 @@ __all__ = [
     "Received",
     "Reconnect",
     "Reported",
+    "SearchFilters",
+    "SearchHit",
+    "SearchMatch",
+    "SearchPage",
+    "SearchSnippet",
     "Share",
     "StartAfter",
     "StreamOptions",

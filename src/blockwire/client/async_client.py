@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, Self, TypedDict, Unpack
 from blockwire.client.answers import follow_turn, turn_state
 from blockwire.client.calls import GatewayCalls, SubmitOptions, conversation_path
 from blockwire.client.reader import OnConnection, OnReport, StreamReader
+from blockwire.client.search import SearchCalls
 from blockwire.client.shapes import Turn
 from blockwire.client.stream import Received, Subscription
 from blockwire.client.transfers import TransferCalls
@@ -62,7 +63,7 @@ class AskOptions(SubmitOptions, FollowOptions, total=False):
 _FOLLOW: Final = frozenset(FollowOptions.__annotations__)
 
 
-class AsyncClient(TransferCalls, GatewayCalls):
+class AsyncClient(TransferCalls, SearchCalls, GatewayCalls):
     """Talks to one gateway.
 
     Calls raise :class:`~blockwire.client.ClientError`. Reads and submits are repeated for a few

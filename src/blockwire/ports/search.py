@@ -85,10 +85,10 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def rebuild_index(self) -> None:
+    async def rebuild_index(self) -> IndexState:
         """Forget the index; the store makes it again in the background, in small steps.
 
-        What is not finished when the store is closed goes on when it is opened again.
+        Returns how much that is. What is not finished when the store is closed goes on when it is opened again.
         """
         ...
 

@@ -10,6 +10,7 @@ from blockwire.render.looks import block_rows
 from blockwire.render.markdown import markdown_rows
 from blockwire.render.plain import block_text, message_text, request_text, value_text
 from blockwire.render.plainstream import PlainStream, plain_text
+from blockwire.render.snippets import snippet_rows
 from blockwire.render.spans import (
     Row,
     Span,
@@ -39,6 +40,7 @@ __all__ = [
     "plain_text",
     "request_text",
     "row_width",
+    "snippet_rows",
     "transcript_text",
     "value_text",
 ]

@@ -72,6 +72,9 @@ _STROKES: Final = str.maketrans(
 _ACCENT_CLASS_MIN: Final = 200
 _POINT_CLASSES: Final = range(10, 36)
 
+# What colours a terminal; without it, "31m" would be part of the word behind it.
+_CONTROL_SEQUENCE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+
 _ASCII_RUN: Final = re.compile(r"[A-Za-z0-9_]+")
 
 
@@ -128,6 +131,7 @@ def _mark_ranges() -> Iterator[str]:
 
 def split_runs(text: str) -> Iterator[Run]:
     """Yield the stretches of ``text`` that have words, with their words and places."""
+    text = _without_colours(text)
     patterns = _patterns()
     for match in patterns.run.finditer(text):
         kind: RunKind = match.lastgroup  # type: ignore[assignment]  # the groups have these names
@@ -150,6 +154,13 @@ def split_runs(text: str) -> Iterator[Run]:
             yield Run(kind, folded, is_name and len(folded) > 1)
 
 
+def _without_colours(text: str) -> str:
+    """Return ``text`` with blanks for control sequences, so that places stay what they are."""
+    if "\x1b" not in text:
+        return text
+    return _CONTROL_SEQUENCE.sub(lambda match: " " * len(match[0]), text)
+
+
 def split_words(text: str) -> Iterator[Word]:
     """Yield the words of ``text`` with their places."""
     for run in split_runs(text):
@@ -158,6 +169,7 @@ def split_words(text: str) -> Iterator[Word]:
 
 def fold_words(text: str) -> list[str]:
     """Return the words of ``text``, as :func:`split_words` does, without places and faster."""
+    text = _without_colours(text)
     words: list[str] = []
     if text.isascii():
         for raw in _ASCII_RUN.findall(text):

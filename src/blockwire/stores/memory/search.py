@@ -51,9 +51,9 @@ class MemorySearch(MemoryForks):
         }
         return find_page(request, _Index(request, seen), is_building=False)
 
-    async def rebuild_index(self) -> None:
+    async def rebuild_index(self) -> IndexState:
         """Do nothing: there is none."""
-        self._check_open()
+        return await self.index_state()
 
     async def index_state(self) -> IndexState:
         """Return that nothing waits."""

@@ -27,6 +27,7 @@ from blockwire.stores.sqlite.documents import (
     word_expression,
 )
 from blockwire.stores.sqlite.errors import damaged
+from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.reader import load_conversation, snapshot
 from blockwire.stores.sqlite.rows import message_from_row
@@ -48,13 +49,18 @@ class SqliteSearch(SqliteBase):
         """Return a page of blocks that match."""
         return await self._open_readers().run(_search, request)
 
-    async def rebuild_index(self) -> None:
+    async def rebuild_index(self) -> IndexState:
         """Empty the index; the writer fills it again when it has time."""
-        await self._open_writer().perform(lambda ledger: ledger.indexer.start_again())
+        return await self._open_writer().perform(_start_again)
 
     async def index_state(self) -> IndexState:
         """Return how many messages wait to be indexed."""
         return await self._open_readers().run(_index_state)
+
+
+def _start_again(ledger: Ledger) -> IndexState:
+    ledger.indexer.start_again()
+    return _index_state(ledger.connection)
 
 
 def _index_state(connection: sqlite3.Connection) -> IndexState:

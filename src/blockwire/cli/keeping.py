@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from blockwire.cli.settings import DAY_S, Config
+from blockwire.cli.settings import DAY_S, KEEP_DAYS_MAX, Config
 from blockwire.errors import LocalProtocolError
 
 __all__ = ["upkeep_settings"]
 
 MIB: Final = 1_048_576
+HOUR_S: Final = 3_600
 
 _BOUNDS: Final = ("keep_days", "keep_conversation_mib", "keep_total_mib", "keep_pairs_days")
 
@@ -35,5 +36,11 @@ def upkeep_settings(config: Config) -> dict[str, Any]:
         "keep_events_s": float(config["keep_days"] * DAY_S),
         "keep_conversation_bytes": config["keep_conversation_mib"] * MIB,
         "keep_total_bytes": config["keep_total_mib"] * MIB,
+        "attachment_bytes_max": config["attachment_mib"] * MIB,
+        "attachments_tenant_bytes_max": config["attachments_tenant_mib"] * MIB,
+        "attachments_bytes_max": config["attachments_mib"] * MIB,
+        "attachment_unnamed_s_max": float(
+            config["keep_unnamed_hours"] * HOUR_S or KEEP_DAYS_MAX * DAY_S
+        ),
         "keep_pairs_s": float(config["keep_pairs_days"] * DAY_S),
     }

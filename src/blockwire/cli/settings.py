@@ -46,6 +46,10 @@ SettingName = Literal[
     "keep_conversation_mib",
     "keep_total_mib",
     "keep_pairs_days",
+    "attachment_mib",
+    "attachments_tenant_mib",
+    "attachments_mib",
+    "keep_unnamed_hours",
     "url",
     "token",
     "log_level",
@@ -138,6 +142,19 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
             int,
             0,
             "Days that a cursor inside merged text needs no snapshot; 0 for no bound",
+            most=KEEP_DAYS_MAX,
+        ),
+        "attachment_mib": Setting(int, 64, "MiB of one attachment; 0 takes only empty ones", most=KEEP_MIB_MAX),
+        "attachments_tenant_mib": Setting(
+            int, 10_240, "MiB of all attachments of one tenant; 0 for no bound", most=KEEP_MIB_MAX
+        ),
+        "attachments_mib": Setting(
+            int, 51_200, "MiB of all attachments; 0 for no bound", most=KEEP_MIB_MAX
+        ),
+        "keep_unnamed_hours": Setting(
+            int,
+            24,
+            "Hours that an attachment stays which no message names; 0 for no bound",
             most=KEEP_DAYS_MAX,
         ),
         "url": Setting(str, None, "Gateway that ask, watch, list and show talk to"),

@@ -25,9 +25,6 @@ __all__ = ["AttachmentMethods", "attachment_shape"]
 READ_BYTES: Final = 262_144
 """Content that is read from the store at a time."""
 
-COLLECT_COUNT: Final = 100
-"""Attachments that are collected in one transaction."""
-
 
 def attachment_shape(row: AttachmentRow) -> dict[str, Json]:
     """Return what clients are told of an attachment."""
@@ -210,19 +207,6 @@ class AttachmentMethods(GatewayCore):
                     name=file.name,
                     claimed_type=file.media_type,
                 )
-
-    # upkeep -------------------------------------------------------------------------------
-    async def collect_attachments(self) -> int:
-        """Remove what was uploaded long ago and no message names; return how many."""
-        created_before = self._clock.now_ms() - int(self.settings.attachment_unnamed_s_max * 1000)
-        total = 0
-        while True:
-            count = await self.store.collect_attachments(
-                created_before=created_before, limit=COLLECT_COUNT
-            )
-            total += count
-            if count < COLLECT_COUNT:
-                return total
 
 
 async def _whole(data: bytes) -> AsyncGenerator[bytes, None]:

@@ -615,10 +615,11 @@ async def test_what_nobody_names_is_collected_after_a_while() -> None:
             f"/v1/conversations/{conversation_id}/messages",
             **body({"role": "user", "content": [named(kept)]}),
         )
-        assert await s.world.service.collect_attachments() == 0
+        await s.world.service.upkeep.run_round()
+        assert (await s.client.get(f"/v1/attachments/{lost['id']}")).content == b"lost"
         s.clock.ms += 61_000
 
-        assert await s.world.service.collect_attachments() == 1
+        await s.world.service.upkeep.run_round()
 
         assert (await s.client.get(f"/v1/attachments/{lost['id']}")).status_code == 404
         assert (await s.client.get(f"/v1/attachments/{kept['id']}")).content == PNG

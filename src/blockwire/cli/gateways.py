@@ -6,7 +6,6 @@ lock file names; one in this process, on loopback and a free port.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from blockwire.client import AsyncClient, ClientError, ConnectionChange, Convers
 from blockwire.errors import LocalProtocolError, StoreError
 from blockwire.stores import read_owner
 
-__all__ = ["GatewayAtHand", "newest_conversation", "open_client", "open_gateway"]
+__all__ = ["GatewayAtHand", "find_owner", "newest_conversation", "open_client", "open_gateway"]
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ class GatewayAtHand:
         Args:
             client: Open.
             path: Of the store through which it was found; None for one that does not move.
-            token: For clients of the gateway elsewhere.
+            token: Of the configuration; without one the key that the store's owner leaves.
         """
         self.client = client
         self._path = path
@@ -103,7 +102,7 @@ class GatewayAtHand:
                 on_connection(ConnectionChange(status="waiting", retry_in_s=OWNER_POLL_S))
                 await anyio.sleep(OWNER_POLL_S)
             await self.client.aclose()
-            self.client = AsyncClient(owner.url, token=self._token)
+            self.client = AsyncClient(owner.url, token=self._token or owner.key)
             return True
         return False
 
@@ -123,23 +122,25 @@ async def open_gateway(config: Config, *, makes_store: bool = True) -> AsyncIter
     """
     token: str | None = config["token"]
     async with AsyncExitStack() as stack:
-        url, path = config["url"], None
+        url, key, path = config["url"], None, None
         if url is None:
             path = store_path(config["store"])
-            url = await _owner_url(path)
+            url, key = await find_owner(path)
         if url is None:
             if path is not None:
                 prepare_place(path, makes_store=makes_store)
-            own_token = secrets.token_urlsafe(32)
             try:
-                url = await stack.enter_async_context(_own_gateway(config, own_token))
+                url, token = await stack.enter_async_context(_own_gateway(config))
             except StoreError as error:
+                if error.code != "store_locked":
+                    raise
                 # Somebody else was faster, and serves it in a moment.
-                if error.code != "store_locked" or (url := await _owner_url(path)) is None:
+                url, key = await find_owner(path)
+                if url is None:
                     raise
             else:
-                token, path = own_token, None
-        gateway = GatewayAtHand(AsyncClient(url, token=token), path=path, token=token)
+                path = None
+        gateway = GatewayAtHand(AsyncClient(url, token=token or key), path=path, token=token)
         try:
             yield gateway
         finally:
@@ -161,18 +162,18 @@ async def newest_conversation(client: AsyncClient) -> Conversation | None:
     return None
 
 
-async def _owner_url(path: Path | None) -> str | None:
-    """Return where the owner of the store serves it; None when nobody owns it."""
+async def find_owner(path: Path | None) -> tuple[str | None, str | None]:
+    """Return where the owner of the store serves it, and its key; nothing when nobody owns it."""
     if path is None:
-        return None
+        return None, None
     owner = None
     with anyio.move_on_after(OWNER_WAIT_S):
         while (owner := read_owner(path)) is not None:
             if owner.url is not None:
-                return owner.url
+                return owner.url, owner.key
             await anyio.sleep(OWNER_POLL_S)
     if owner is None:
-        return None
+        return None, None
     raise LocalProtocolError(
         "gateway_not_serving",
         f"process {owner.pid} uses {path} and serves no address; stop it or give --store or --url",
@@ -190,13 +191,14 @@ async def _wait_for_others(turns_in_flight: Callable[[], int]) -> None:
 
 
 @asynccontextmanager
-async def _own_gateway(config: Config, token: str) -> AsyncIterator[str]:
+async def _own_gateway(config: Config) -> AsyncIterator[tuple[str, str]]:
+    """Yield URL and key of a gateway in this process."""
     # Starting a gateway imports much that a client of a running one does not need.
     from blockwire.cli.wiring import announce, build_gateway, started
     from blockwire.gateway import serve
 
     # Others find it through the store, and need the same tokens as with ``serve``.
-    gateway = build_gateway(config, host=_LOOPBACK, own_token=token)
+    gateway = build_gateway(config, host=_LOOPBACK)
     stop, listening = anyio.Event(), anyio.Event()
     url = ""
 
@@ -221,7 +223,7 @@ async def _own_gateway(config: Config, token: str) -> AsyncIterator[str]:
         try:
             # The gateway itself goes on until its turns are settled.
             with ended_by_signals():
-                yield url
+                yield url, gateway.key
                 await _wait_for_others(lambda: gateway.service.turns_in_flight)
         finally:
             stop.set()

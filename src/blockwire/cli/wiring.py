@@ -5,139 +5,97 @@ Spec: docs/explanation/the-house.md.
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import anyio
 
 from blockwire.buses import MemoryBus
-from blockwire.cli.engine_tables import engine_configs
+from blockwire.cli.keeping import upkeep_settings
+from blockwire.cli.parts import auth_of, engines_of, http_settings_of
 from blockwire.cli.places import prepare_place
 from blockwire.cli.schemas import published_schemas
 from blockwire.cli.settings import Config
+from blockwire.cli.spans import open_tracing
 from blockwire.cli.system import SystemClock, UlidFactory, armed_faults
-from blockwire.content import Redactor, StreamEvent
-from blockwire.engines import TurnLimits, guard
-from blockwire.engines.registry import engine_provider, engine_secrets, make_engine
-from blockwire.engines.settings import EngineConfig
 from blockwire.errors import StoreError
-from blockwire.gateway import (
-    Auth,
-    EngineProfile,
-    GatewayApp,
-    GatewayService,
-    GatewaySettings,
-    HttpSettings,
-    Token,
-    create_app,
-    hash_token,
-    load_token_file,
-)
-from blockwire.gateway.auth import SCOPES
-from blockwire.gateway.turns import Guard
-from blockwire.ports import Engine, EngineRequest
+from blockwire.gateway import GatewayApp, GatewayService, GatewaySettings, Token, create_app
+from blockwire.gateway.credentials import new_secret
+from blockwire.gateway.observer import Observer
 from blockwire.stores import SqliteStore, open_store
 
-__all__ = ["Gateway", "announce", "build_gateway", "set_up_logging", "started"]
+__all__ = ["Gateway", "announce", "build_gateway", "started"]
+
+SPANS_S_MAX: Final = 5.0
+"""How long a stop waits for spans that are still to be sent."""
 
 
 class Gateway(NamedTuple):
-    """A gateway, not started yet."""
+    """A gateway, not started yet; ``key`` lets in the commands of whoever runs it."""
 
     service: GatewayService
     app: GatewayApp
     engine_names: tuple[str, ...]
     warnings: tuple[str, ...]
+    key: str
+    tokens: tuple[Token, ...]
+    clock: SystemClock
+    ids: UlidFactory
 
 
-def _guard_of(configs: Mapping[str, EngineConfig], clock: SystemClock, ids: UlidFactory) -> Guard:
-    redactors = {name: Redactor(engine_secrets(c, os.environ)) for name, c in configs.items()}
-    limits = {name: c.limits for name, c in configs.items()}
-
-    def guarded(
-        events: AsyncGenerator[StreamEvent, None], request: EngineRequest
-    ) -> AsyncGenerator[StreamEvent, None]:
-        return guard(
-            events,
-            request,
-            ids=ids,
-            clock=clock,
-            limits=limits.get(request.engine, TurnLimits()),
-            redact=redactors[request.engine].redact,
-        )
-
-    return guarded
-
-
-def _secrets(configs: Mapping[str, EngineConfig]) -> list[str]:
-    """Return what no diagnostic of an outside producer may repeat."""
-    return [secret for c in configs.values() for secret in engine_secrets(c, os.environ)]
-
-
-def build_gateway(
-    config: Config, *, host: str | None = None, own_token: str | None = None
-) -> Gateway:
+def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
     """Return the gateway that ``config`` describes.
 
     Args:
         config: See :func:`~blockwire.cli.settings.load_config`.
         host: Bind to this instead of the configured host.
-        own_token: Also let this token in, where any is needed.
 
     Raises:
-        LocalProtocolError: ``invalid_config``, ``invalid_token_file``, ``tokens_required``.
+        LocalProtocolError: ``invalid_config``, ``invalid_token_file``.
         StoreError: ``invalid_store_url``.
     """
     clock, ids = SystemClock(), UlidFactory()
-    configs = engine_configs(config)
-    engines: dict[str, Engine] = {}
-    profiles: dict[str, EngineProfile] = {}
-    for name, checked in configs.items():
-        profiles[name] = EngineProfile(
-            model=checked.values.get("model"),
-            provider=engine_provider(checked, os.environ),
-            system=checked.values.get("system"),
-            is_external=checked.is_external,
-        )
-        if not checked.is_external:
-            table = config.engines.get(name, {"kind": checked.kind})
-            engines[name] = make_engine(name, table, clock=clock, ids=ids, env=os.environ)
-    store = open_store(config["store"], faults=armed_faults(os.environ))
-    settings = GatewaySettings(engine_default=next(iter(configs)))
+    engines = engines_of(config, clock=clock, ids=ids)
+    faults = armed_faults(os.environ)
+    choice = open_tracing(os.environ)
+    settings = GatewaySettings(engine_default=engines.default, **upkeep_settings(config))
     service = GatewayService(
-        store=store,
+        store=open_store(config["store"], faults=faults),
         bus=MemoryBus(),
         clock=clock,
         ids=ids,
-        engines=engines,
-        guard=_guard_of(configs, clock, ids),
+        engines=engines.engines,
+        guard=engines.guard,
         settings=settings,
-        faults=armed_faults(os.environ),
-        profiles=profiles,
-        redact=Redactor(_secrets(configs)).redact,
+        faults=faults,
+        profiles=engines.profiles,
+        redact=engines.redact,
+        observer=Observer(
+            clock, tracing=choice.tracing, logs_requests=config["access_log"] == "on"
+        ),
     )
-    tokens = load_token_file(Path(config["token_file"])) if config["token_file"] else None
-    accepted = tokens.tokens if tokens is not None else ()
-    if accepted and own_token is not None:
-        accepted = (*accepted, Token("this process", hash_token(own_token), SCOPES))
-    auth = Auth(
-        accepted,
-        host=host or config["host"],
-        allowed_hosts=config["allowed_hosts"],
-        allowed_origins=config["allowed_origins"],
-    )
+    key = new_secret("token")
+    auth, tokens, warnings = auth_of(config, host=host, key=key)
     app = create_app(
         service,
         settings,
         auth,
         clock=clock,
-        http=HttpSettings(tick_ms=config["tick_ms"]),
+        http=http_settings_of(config),
         schemas=published_schemas(),
     )
-    warnings = tokens.warnings if tokens is not None else ()
-    return Gateway(service, app, tuple(configs), warnings)
+    return Gateway(
+        service=service,
+        app=app,
+        engine_names=tuple(engines.profiles),
+        warnings=(*warnings, *choice.warnings),
+        key=key,
+        tokens=tokens,
+        clock=clock,
+        ids=ids,
+    )
 
 
 @asynccontextmanager
@@ -163,19 +121,14 @@ async def started(gateway: Gateway) -> AsyncIterator[None]:
         yield
     finally:
         await gateway.service.stop()
+        tracing = gateway.service.observer.tracing
+        if tracing.makes_spans:
+            with anyio.move_on_after(SPANS_S_MAX, shield=True):
+                await anyio.to_thread.run_sync(tracing.close, abandon_on_cancel=True)
 
 
 def announce(gateway: Gateway, url: str) -> None:
     """Let ``ask``, ``watch``, ``list`` and ``show`` find this gateway through its store."""
     store = gateway.service.store
     if isinstance(store, SqliteStore):
-        store.write_url(url)
-
-
-def set_up_logging(level: str) -> None:
-    """Send the logs of this program to standard error."""
-    logging.basicConfig(
-        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    for noisy in ("httpx", "httpcore", "uvicorn"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+        store.write_url(url, gateway.key)

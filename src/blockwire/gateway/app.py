@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import anyio
+import msgspec
 from starlette.datastructures import Headers
 from starlette.routing import compile_path
 
@@ -140,6 +141,20 @@ class GatewayApp:
     def start(self) -> None:
         """Begin to listen to the bus. Needs a running loop; the lifespan does it, too."""
         self.surface.hub.start()
+
+    def use(self, auth: Auth, http: HttpSettings) -> None:
+        """Let in and bound callers as these say, from now on; whose token is gone has to go.
+
+        Of ``http`` the rate of requests counts; the bind, and what streams were opened with, stay.
+        """
+        surface = self.surface
+        gone = surface.auth.take_over(auth)
+        if http.requests_per_s != surface.http.requests_per_s:
+            surface.limits.use_rate(http)
+            self.surface = surface._replace(
+                http=msgspec.structs.replace(surface.http, requests_per_s=http.requests_per_s)
+            )
+        surface.guests.close(gone)
 
     async def drain(self) -> None:
         """Refuse new requests, and end the turns that run; their readers still hear of it.

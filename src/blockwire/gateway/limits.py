@@ -145,6 +145,11 @@ class Limits:
         """How many callers and addresses are remembered."""
         return len(self._requests) + len(self._logins)
 
+    def use_rate(self, settings: HttpSettings) -> None:
+        """Let callers ask as fast as ``settings`` says, from now on; what they asked is forgotten."""
+        self._settings = settings
+        self._requests = _Buckets(settings.requests_per_s, settings.requests_burst)
+
     def count_request(self, caller: str) -> None:
         """Count a request.
 

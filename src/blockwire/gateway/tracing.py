@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import ClassVar, Final
 
 from blockwire.ports import TurnRow
 from blockwire.ports.tracing import CURRENT_TRACEPARENT
@@ -40,7 +40,13 @@ class RequestSpan:
 
 
 class Tracing:
-    """Hands on the context that a request brought, and makes no spans."""
+    """Hands on the context that a request brought, and makes no spans.
+
+    Attributes:
+        makes_spans: Whether :meth:`close` has something to do.
+    """
+
+    makes_spans: ClassVar[bool] = False
 
     def start_request(self, traceparent: str | None) -> RequestSpan | None:
         """Let the work of this task belong to a request; None where nobody wants its end."""

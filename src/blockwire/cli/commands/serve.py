@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
 import click
 
 from blockwire.cli.engine_tables import engine_configs, with_program
-from blockwire.cli.main import EXIT_INTERRUPTED
+from blockwire.cli.logs import set_up_logging
+from blockwire.cli.notify import ServiceManager
 from blockwire.cli.options import CONFIG_OPTIONS, ENGINE_OPTIONS, options, take_config
 from blockwire.cli.output import note, write
 from blockwire.cli.places import store_path
 from blockwire.cli.readiness import lacks
+from blockwire.cli.reload import Reloader
+from blockwire.cli.service_signals import service_signals
 from blockwire.cli.settings import Config
 from blockwire.cli.system import tune_interpreter
-from blockwire.cli.wiring import announce, build_gateway, set_up_logging, started
+from blockwire.cli.wiring import announce, build_gateway, started
+from blockwire.engines.child import kill_every_group
 from blockwire.gateway import serve
 
 
@@ -49,7 +53,7 @@ from blockwire.gateway import serve
     ),
 )
 def command(program: str | None, **arguments: Any) -> int:
-    """Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM.
+    """Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM; SIGHUP reads settings again.
 
     The first line on standard output says where: "listening on http://HOST:PORT".
 
@@ -71,15 +75,18 @@ def command(program: str | None, **arguments: Any) -> int:
 
     ask, watch, list and show find this gateway by itself, through its store.
     """  # noqa: D301 - click reads the escape: the lines below it stay as they are
-    config = take_config(arguments)
-    if program is not None:
-        config = with_program(config, program)
-    set_up_logging(config["log_level"])
-    ended_by = anyio.run(_serve, config, backend_options={"use_uvloop": _has_uvloop()})
+
+    def read() -> Config:
+        config = take_config(dict(arguments))
+        return config if program is None else with_program(config, program)
+
+    config = read()
+    set_up_logging(config["log_level"], config["log_format"])
+    ended_by = anyio.run(_serve, config, read, backend_options={"use_uvloop": _has_uvloop()})
     if ended_by == signal.SIGINT and sys.stderr.isatty():
         note("")  # the terminal has written ^C where the next prompt would stand
     # SIGTERM is how services are stopped: nothing went wrong.
-    return EXIT_INTERRUPTED if ended_by == signal.SIGINT else 0
+    return 0 if ended_by == signal.SIGTERM else 128 + ended_by
 
 
 def _introduce(config: Config, engine_names: Sequence[str], url: str) -> None:
@@ -110,22 +117,43 @@ def _has_uvloop() -> bool:
     return True
 
 
-async def _serve(config: Config) -> int | None:
+async def _serve(config: Config, read: Callable[[], Config]) -> int:
+    """Return the signal that ended it."""
+    manager = ServiceManager()
     gateway = build_gateway(config)
     for warning in gateway.warnings:
         note(f"warning: {warning}")
+    reloader = Reloader(gateway, config, read=read, tell=note)
+    url = ""
 
     def on_listening(host: str, port: int) -> None:
+        nonlocal url
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         announce(gateway, url)
         write(f"listening on {url}\n")
         _introduce(config, gateway.engine_names, url)
+        manager.ready(f"listening on {url}")
 
-    async with started(gateway):
-        tune_interpreter()
-        return await serve(
-            gateway.app,
-            config["host"],
-            config["port"],
-            on_listening,
-        )
+    def reload() -> None:
+        manager.reloading()
+        reloader.reload()
+        manager.ready(f"listening on {url}")
+
+    with service_signals(
+        on_stop=manager.stopping, on_force=kill_every_group, on_reload=reload
+    ) as stop:
+        async with started(gateway), anyio.create_task_group() as tasks:
+            tune_interpreter()
+            tasks.start_soon(_beat, manager)
+            await serve(gateway.app, config["host"], config["port"], on_listening, stop=stop.event)
+            tasks.cancel_scope.cancel()
+        assert stop.number is not None, "nothing else ends it"
+        return stop.number
+
+
+async def _beat(manager: ServiceManager) -> None:
+    """Tell the manager that the event loop turns, as often as it wants to hear it."""
+    period_s = manager.watchdog_period_s
+    while period_s is not None:
+        manager.beat()
+        await anyio.sleep(period_s)

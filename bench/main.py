@@ -21,6 +21,7 @@ from bench.markdown import measure_markdown
 from bench.processes import raise_file_limit
 from bench.reducer import measure_deltas
 from bench.replay import measure_replay
+from bench.search import measure_search
 from bench.startup import measure_startup
 from bench.stores import measure_stores
 
@@ -32,6 +33,7 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "durable": measure_durable,
         "replay": measure_replay,
         "join": measure_join,
+        "search": measure_search,
         "fanout": measure_fanout,
         "batches": measure_batches,
         "idle": measure_idle,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Final
 
@@ -52,9 +53,9 @@ _SCORE_SCALE: Final = 1_000_000
 
 
 class TextWords:
-    """The words of one text, in order, and where each stands among them."""
+    """The words of one text, in order."""
 
-    __slots__ = ("_places", "words")
+    __slots__ = ("words",)
 
     def __init__(self, parts: Iterable[str]) -> None:
         words: list[str] = []
@@ -65,7 +66,6 @@ class TextWords:
         while words and words[-1] == PART_BREAK:
             words.pop()
         self.words: Sequence[str] = words
-        self._places: dict[str, list[int]] | None = None
 
     def matches(self, query: SearchQuery) -> bool:
         """Return whether the text has all that is wanted and nothing that is not."""
@@ -88,30 +88,24 @@ class TextWords:
         )
 
     def _count(self, clause: Clause) -> int:
-        return max(self._count_phrase(phrase) for phrase in clause.phrases)
-
-    def _count_phrase(self, phrase: Phrase) -> int:
-        words, places = self.words, self._index()
-        if len(phrase.words) == 1 and not phrase.is_prefix:
-            return len(places.get(phrase.words[0], ()))
-        return sum(_stands_at(words, start, phrase) for start in _starts(places, phrase))
-
-    def _index(self) -> dict[str, list[int]]:
-        if self._places is None:
-            self._places = {}
-            for place, word in enumerate(self.words):
-                self._places.setdefault(word, []).append(place)
-        return self._places
+        return max(_count_phrase(self.words, phrase) for phrase in clause.phrases)
 
 
-def _starts(places: dict[str, list[int]], phrase: Phrase) -> Iterator[int]:
+def _count_phrase(words: Sequence[str], phrase: Phrase) -> int:
     first = phrase.words[0]
-    if len(phrase.words) > 1 or not phrase.is_prefix:
-        yield from places.get(first, ())
-        return
-    for word, found in places.items():
-        if word.startswith(first):
-            yield from found
+    if len(phrase.words) > 1:
+        return sum(_stands_at(words, start, phrase) for start in _places_of(words, first))
+    if phrase.is_prefix:
+        return sum(word.startswith(first) for word in words)
+    return words.count(first)
+
+
+def _places_of(words: Sequence[str], word: str) -> Iterator[int]:
+    place = -1
+    with suppress(ValueError):
+        while True:
+            place = words.index(word, place + 1)
+            yield place
 
 
 def _stands_at(words: Sequence[str], start: int, phrase: Phrase) -> bool:

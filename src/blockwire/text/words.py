@@ -75,7 +75,10 @@ _POINT_CLASSES: Final = range(10, 36)
 # What colours a terminal; without it, "31m" would be part of the word behind it.
 _CONTROL_SEQUENCE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
+# Where a name has an inner boundary; the run that it stands in; and what is a word as it stands.
+_ASCII_BOUNDARY: Final = re.compile(r"[A-Z_](?:(?<=_)|(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 _ASCII_RUN: Final = re.compile(r"[A-Za-z0-9_]+")
+_ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
 
 
 class Word(NamedTuple):
@@ -172,8 +175,7 @@ def fold_words(text: str) -> list[str]:
     text = _without_colours(text)
     words: list[str] = []
     if text.isascii():
-        for raw in _ASCII_RUN.findall(text):
-            _add_ascii(words, raw)
+        _add_ascii(words, text)
         return words
     patterns = _patterns()
     for match in patterns.run.finditer(text):
@@ -185,21 +187,29 @@ def fold_words(text: str) -> list[str]:
             words += filter(None, map(_fold, map(add, clusters, clusters[1:])))
             words += filter(None, [_fold(clusters[-1])])
         else:
-            parts = _parts(raw)
-            pieces = [raw[a:b] for a, b in parts]
-            words += filter(None, map(_fold, [raw, *pieces] if len(parts) > 1 else pieces))
+            _add_run(words, raw)
     return words
 
 
-def _add_ascii(words: list[str], run: str) -> None:
-    lower = run.lower()
-    if "_" not in run and (run[1:] == lower[1:] or run.isupper()):
-        words.append(lower[:WORD_CHARS_MAX])
-        return
+def _add_ascii(words: list[str], text: str) -> None:
+    lower = text.lower()
+    start = 0
+    while boundary := _ASCII_BOUNDARY.search(text, start):
+        at = boundary.start()
+        while at > start and (text[at - 1].isalnum() or text[at - 1] == "_"):
+            at -= 1
+        name = _ASCII_RUN.match(text, at)
+        assert name is not None, "the boundary stands in it"
+        words += [word[:WORD_CHARS_MAX] for word in _ASCII_WORD.findall(lower, start, at)]
+        _add_run(words, name[0])
+        start = name.end()
+    words += [word[:WORD_CHARS_MAX] for word in _ASCII_WORD.findall(lower, start)]
+
+
+def _add_run(words: list[str], run: str) -> None:
     parts = _parts(run)
-    if len(parts) > 1:
-        words.append(lower.replace("_", "")[:WORD_CHARS_MAX])
-    words += [lower[a:b][:WORD_CHARS_MAX] for a, b in parts]
+    pieces = [run[a:b] for a, b in parts]
+    words += filter(None, map(_fold, [run, *pieces] if len(parts) > 1 else pieces))
 
 
 def _parts(run: str) -> list[tuple[int, int]]:

@@ -89,6 +89,7 @@ class TurnKeeper:
         self._redact = redact
         self._bytes = 0
         self._events = 0
+        self._was_answered = False
 
     @property
     def is_over(self) -> bool:
@@ -128,6 +129,7 @@ class TurnKeeper:
         if self.is_suspended:
             self._writer.write([TurnResumed(self._turn_id)])
             self._writer.drain()
+            self._was_answered = True
 
     def fail(
         self,
@@ -166,9 +168,9 @@ class TurnKeeper:
             case TurnStarted():
                 # The gateway has said so already; a second start would be a second turn.
                 pass
-            case TurnResumed() if not self.is_suspended:
-                # The gateway says so with the answer; an engine may repeat it.
-                pass
+            case TurnResumed() if self._was_answered and not self.is_suspended:
+                # The gateway has said so with the answer; an engine may repeat it, once.
+                self._was_answered = False
             case MessageCreated() | ConversationSnapshot():
                 raise _RefusedError("a message that is not its own")
             case UnknownEvent(type=name) if name in GATEWAY_EVENTS:

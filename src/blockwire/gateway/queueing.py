@@ -236,15 +236,18 @@ class QueueMethods(AttachmentMethods):
             queue.is_moving = True
             tasks.start_soon(self._move_line, conversation)
 
-    def _tell_line(self, conversation: Conversation) -> None:
-        """Tell live readers where those that still wait stand now."""
+    def _tell_line(self, conversation: Conversation, left: int = 1) -> None:
+        """Tell live readers where those stand now that were behind the place ``left``."""
         for position, turn in enumerate(conversation.queue, 1):
-            self.bus.publish(queued_notice(conversation.id, turn, position))
+            if position >= left:
+                self.bus.publish(queued_notice(conversation.id, turn, position))
 
     def _leave_line(
         self, conversation: Conversation, turn: QueuedTurn, error: BlockwireError
     ) -> None:
-        """Take a turn that cannot start out of the line; nothing of it is stored."""
+        """Take the first turn, which cannot start, out of the line; nothing of it is stored."""
+        if conversation.queue.find(turn.turn_id) is None:
+            return
         conversation.queue.remove(turn, "dropped", error)
         self.bus.publish(dequeued_notice(conversation.id, turn, error.code))
         self._tell_line(conversation)
@@ -339,9 +342,10 @@ class QueueMethods(AttachmentMethods):
         turn = conversation.queue.find(turn_id)
         if turn is None:
             return None
+        position = conversation.queue.position(turn)
         conversation.queue.remove(turn, "cancelled")
         self.bus.publish(dequeued_notice(conversation.id, turn, "cancelled"))
-        self._tell_line(conversation)
+        self._tell_line(conversation, position)
         return queued_shape(conversation.id, turn, None, status="cancelled")
 
 

@@ -109,8 +109,12 @@ class SseReader:
         """Hand over a frame that has no number; nothing while the stream is busy."""
         if not self.stream.is_busy:
             self.stream.hand_over({**_NOTHING, "body": frame}, self)
-        if self.stream.until_idle and not self.stream.is_busy:
-            # It may have told that nothing waits any more.
+        if self.stream.until_idle:
+            # It may have told that nothing waits any more; what else is told now comes first.
+            asyncio.get_running_loop().call_soon(self._look_whether_idle)
+
+    def _look_whether_idle(self) -> None:
+        if not self.stream.is_busy:
             self.stream.become_busy()
 
     def end_deleted(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
@@ -36,7 +37,7 @@ async def messages(world: World, conversation_id: str) -> list[Any]:
         view="owner",
         tenant=None,
     )
-    return list(page["items"])  # type: ignore[call-overload]
+    return list(page["items"])  # type: ignore[arg-type]
 
 
 async def fork(world: World, conversation_id: str, **body: Json) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class BreakingStore(MemoryStore):
     left: int | None = None
     gate: anyio.Event | None = None
     reached: anyio.Event | None = None
-    sizes: tuple[int, ...] = ()
+    sizes: Sequence[int] = ()
 
     async def append(self, change: Append) -> Appended:
         self.sizes = (*self.sizes, len(change.drafts))
@@ -151,11 +152,12 @@ async def test_a_fork_that_fails_half_through_leaves_nothing(
         source = await world.conversation()
         for number in range(3):
             await world.ask(source, str(number))
-        store.left, store.sizes = 2, ()
+        store.left = 2
+        store.sizes = []
 
         assert await refusal_of(fork(world, source)) == "store_full"
 
-        assert store.sizes == (2, 2, 2)
+        assert list(store.sizes) == [2, 2, 2]
         store.left = None
         page = await world.service.list_conversations(cursor=None, limit=9, tenant=None)
         assert [row["id"] for row in page["items"]] == [source]  # type: ignore[union-attr, index, call-overload]

@@ -218,5 +218,5 @@ async def test_a_system_prompt_is_shown_to_the_owner_alone() -> None:
                 None,
                 view=view,  # type: ignore[arg-type]
             )
-            shapes: list[Any] = [read, listed["items"][0], changed]  # type: ignore[index, call-overload]
+            shapes: list[Any] = [read, listed["items"][0], changed]  # type: ignore[index]
             assert [shape.get("system") for shape in shapes] == [seen] * 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -13,7 +12,7 @@ import pytest
 from blockwire.content import BlockDelta, StreamEvent
 from blockwire.engines import TurnLimits
 from blockwire.engines.http import HttpEngine, HttpSettings
-from blockwire.engines.images import IMAGE_BYTES_MAX, load_images
+from tests.engines.attached import PNG, Files, attachment
 from tests.engines.tools import (
     CountingIds,
     ManualTime,
@@ -466,55 +465,17 @@ async def test_every_api_is_asked_in_its_own_way(api: Any, body: bytes, path: st
 
 # Pictures ----------------------------------------------------------------------------------------
 
-PNG = b"\x89PNG\r\n\x1a\n rest"
 
-
-def attachment(path: Path | str, media_type: str = "image/png", name: str = "a") -> dict[str, Any]:
-    return {
-        "id": f"b_{name}",
-        "type": "attachment",
-        "attachment_id": f"att_{name}",
-        "name": f"{name}.png",
-        "media_type": media_type,
-        "path": str(path),
-    }
-
-
-async def test_a_picture_goes_to_the_model(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(PNG)
-    question = {**user("x"), "content": [attachment(tmp_path / "a.png")]}
+@pytest.mark.requirement("engines:images:sent")
+async def test_a_picture_goes_to_the_model() -> None:
+    block = attachment("att_a", path="/etc/passwd")
+    question = {**user("x"), "content": [block]}
     async with provider_server(GOOD) as server:
-        for sends_images in (True, False):
+        for sends_images, files in ((True, Files({"att_a": PNG})), (False, None), (True, None)):
             runner = chat(server.base_url, ManualTime(), sends_images=sends_images)
-            await collect(runner.run(request(messages=[question])))
+            await collect(runner.run(request(messages=[question], files=files)))
             await runner.aclose()
 
-    first, second = (asked.json["messages"][0]["content"] for asked in server.requests)
+    first, *others = (asked.json["messages"][0]["content"] for asked in server.requests)
     assert first[0]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
-    assert second == "[attachment: a.png (image/png)]"
-
-
-async def test_only_what_is_a_picture_and_small_enough_is_loaded(tmp_path: Path) -> None:
-    (tmp_path / "good").write_bytes(PNG)
-    (tmp_path / "text").write_bytes(b"no picture")
-    (tmp_path / "large").write_bytes(PNG + b"x" * IMAGE_BYTES_MAX)
-    blocks = [
-        attachment(tmp_path / "good", name="good"),
-        attachment(tmp_path / "text", name="text"),
-        attachment(tmp_path / "large", name="large"),
-        attachment(tmp_path / "gone", name="gone"),
-        attachment(tmp_path, name="folder"),
-        attachment("a\0b", name="impossible"),
-        attachment(tmp_path / "good", media_type="image/svg+xml", name="svg"),
-        {k: v for k, v in attachment("", name="nowhere").items() if k != "path"},
-    ]
-    messages = [
-        {**user("x"), "content": blocks},
-        {
-            **user("x", "msg_2"),
-            "role": "assistant",
-            "content": [attachment(tmp_path / "good", name="own")],
-        },
-    ]
-
-    assert list(await load_images(messages)) == ["att_good"]
+    assert others == ["[attachment: att_a.png (image/png)]"] * 2

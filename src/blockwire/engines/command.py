@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Final
 
 import anyio
@@ -25,6 +26,7 @@ from blockwire.content import (
     TurnEnded,
 )
 from blockwire.engines.child import ChildProcess
+from blockwire.engines.files import RunFolder
 from blockwire.engines.output import OutputFormat, ProgramOutput
 from blockwire.engines.request import encode_answer, encode_request
 from blockwire.errors import EngineError
@@ -103,6 +105,7 @@ class CommandEngine:
         self._ids = ids
         self._redact = redact
         self._children: set[ChildProcess] = set()
+        self._folder = RunFolder()
 
     async def run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
         """Yield what the program says, and the end that its exit status means.
@@ -111,6 +114,14 @@ class CommandEngine:
             EngineError: ``engine_unavailable`` (not started), ``engine_failed`` (exit status),
                 ``engine_protocol_error`` (a line that is no event).
         """
+        async with (
+            self._folder.files(request) as given,
+            aclosing(self._run(given)) as events,
+        ):
+            async for event in events:
+                yield event
+
+    async def _run(self, request: EngineRequest) -> AsyncGenerator[StreamEvent, None]:
         output = ProgramOutput(self._settings.output, request.turn_id, new_id=self._ids.new_id)
         child = ChildProcess()
         self._children.add(child)
@@ -185,6 +196,7 @@ class CommandEngine:
             async with anyio.create_task_group() as tasks:
                 for child in list(self._children):
                     tasks.start_soon(self._stop_now, child)
+            self._folder.close()
 
     async def _stop_now(self, child: ChildProcess) -> None:
         await child.stop(patience_s=0, kill_grace_s=self._settings.kill_grace_s)

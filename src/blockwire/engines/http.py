@@ -142,7 +142,7 @@ class HttpEngine:
                 "engine_unavailable",
                 "No model is named: set `model` for the engine, or name one with the turn.",
             )
-        images = await load_images(request.messages) if settings.sends_images else {}
+        images = await load_images(request) if settings.sends_images else {}
         transcript = read_transcript(
             request, api=settings.api, provider=settings.provider, images=images
         )

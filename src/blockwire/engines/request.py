@@ -110,11 +110,7 @@ def _block_schema() -> dict[str, Json]:
             "type": {"type": "string", "minLength": 1},
             "path": {
                 "type": "string",
-                "description": "Of an attachment: a file that the engine may read.",
-            },
-            "url": {
-                "type": "string",
-                "description": "Of an attachment: where the engine may fetch it.",
+                "description": "Of an attachment: a file that the program may read while it runs.",
             },
         },
         "required": ["id", "type"],

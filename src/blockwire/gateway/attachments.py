@@ -8,22 +8,19 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Final
 
 from blockwire.content import View
 from blockwire.content.convert import RECORD_SOURCE, source_member
 from blockwire.content.inline import InlineFile, extract_inline
 from blockwire.content.naming import FILE_NAME_DEFAULT, safe_file_name
-from blockwire.errors import RemoteProtocolError, StoreError
+from blockwire.errors import RemoteProtocolError
+from blockwire.gateway.contents import read_content
 from blockwire.gateway.core import GatewayCore
 from blockwire.gateway.limits import LimitError
 from blockwire.jsontext import Json
 from blockwire.ports import AttachmentQuota, AttachmentRow
 
 __all__ = ["AttachmentMethods", "attachment_shape"]
-
-READ_BYTES: Final = 262_144
-"""Content that is read from the store at a time."""
 
 
 def attachment_shape(row: AttachmentRow) -> dict[str, Json]:
@@ -147,16 +144,9 @@ class AttachmentMethods(GatewayCore):
         Raises:
             StoreError: ``attachment_not_found`` once it is deleted.
         """
-        while start < end:
-            # To the end of a chunk of the store, so that none is read twice.
-            bytes_max = min(end - start, READ_BYTES - start % READ_BYTES)
-            data = await self.store.read_attachment(
-                attachment_id, offset=start, bytes_max=bytes_max
-            )
-            if not data:
-                raise StoreError("store_corrupt", "an attachment is shorter than it should be")
-            yield data
-            start += len(data)
+        async with aclosing(read_content(self.store, attachment_id, start, end)) as pieces:
+            async for data in pieces:
+                yield data
 
     # out of messages ----------------------------------------------------------------------
     def extract_inline(self, content: Json) -> tuple[Json, list[InlineFile]]:

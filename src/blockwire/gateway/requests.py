@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from blockwire.content import Block, Message
+from blockwire.gateway.contents import ConversationFiles, without_places
 from blockwire.gateway.drafts import closing_block
 from blockwire.jsontext import encode_json
 from blockwire.ports import ConversationRow, EngineRequest, MessageRow, Store, TurnRow
@@ -90,10 +91,13 @@ async def build_request(  # noqa: PLR0913 - whose turn, how much of what
         conversation_id=turn.conversation_id,
         turn_id=turn.id,
         engine=turn.engine,
-        messages=[message for newest_first in groups for message in newest_first][::-1],
+        messages=[without_places(message) for newest_first in groups for message in newest_first][
+            ::-1
+        ],
         options=dict(turn.options or {}),
         model=turn.model,
         system=conversation.system if conversation.system is not None else system,
+        files=ConversationFiles(store, turn.conversation_id),
     )
     return BuiltRequest(request, is_cut)
 

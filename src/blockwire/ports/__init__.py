@@ -6,7 +6,14 @@ from blockwire.ports.access import LoginRow, ShareRow, TokenRow
 from blockwire.ports.attachments import AttachmentQuota, AttachmentRow, AttachmentUsage
 from blockwire.ports.bus import Bus, BusNotice, Committed, ControlNotice
 from blockwire.ports.clock import Clock
-from blockwire.ports.engine import REQUEST_PROTOCOL, Answer, Answers, Engine, EngineRequest
+from blockwire.ports.engine import (
+    REQUEST_PROTOCOL,
+    Answer,
+    Answers,
+    Engine,
+    EngineFiles,
+    EngineRequest,
+)
 from blockwire.ports.faults import FaultPoint, Faults
 from blockwire.ports.ids import IdFactory
 from blockwire.ports.retention import BackupProgress, RetentionLimits
@@ -44,6 +51,7 @@ __all__ = [
     "ConversationRow",
     "Draft",
     "Engine",
+    "EngineFiles",
     "EngineRequest",
     "Entry",
     "FaultPoint",

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from blockwire.content import Message, StreamEvent
 from blockwire.jsontext import Json
+from blockwire.ports.attachments import AttachmentRow
 
-__all__ = ["REQUEST_PROTOCOL", "Answer", "Answers", "Engine", "EngineRequest"]
+__all__ = ["REQUEST_PROTOCOL", "Answer", "Answers", "Engine", "EngineFiles", "EngineRequest"]
 
 REQUEST_PROTOCOL: Final = 1
 """Version of what an engine is asked with."""
@@ -46,6 +47,18 @@ class Answers(Protocol):
         ...
 
 
+class EngineFiles(Protocol):
+    """The attachments that the conversation of a turn holds, for its engine."""
+
+    async def find(self, attachment_id: str) -> AttachmentRow | None:
+        """Return what is known of an attachment; None for one that the conversation has not."""
+        ...
+
+    def read(self, row: AttachmentRow) -> AsyncGenerator[bytes, None]:
+        """Yield the content of what was found. Raises StoreError."""
+        ...
+
+
 class EngineRequest(Struct, frozen=True, kw_only=True):
     """One turn to run, in owner view; also ``command``'s standard input as JSON.
 
@@ -54,13 +67,15 @@ class EngineRequest(Struct, frozen=True, kw_only=True):
         conversation_id: Where the turn belongs.
         turn_id: The turn, started already; events name it.
         engine: Name under which the engine is configured.
-        messages: Finished turns and the question, oldest first; an attachment block carries
-            ``path`` or ``url`` beside its id where the engine may read it.
+        messages: Finished turns and the question, oldest first; an attachment block has ``path``
+            beside its id where a program may read it.
         options: Engine options of the submit, opaque.
         model: As asked for, else the engine's default.
         system: System prompt of the conversation or the engine.
         answers: Where an engine that asks hears what is answered; no part of the JSON. None where
             nobody passes answers on.
+        files: Content of the attachments that ``messages`` name; no part of the JSON. None where
+            there is none.
     """
 
     protocol: int = REQUEST_PROTOCOL
@@ -72,6 +87,7 @@ class EngineRequest(Struct, frozen=True, kw_only=True):
     model: str | None = None
     system: str | None = None
     answers: Answers | None = None
+    files: EngineFiles | None = None
 
 
 class Engine(Protocol):

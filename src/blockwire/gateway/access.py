@@ -21,7 +21,7 @@ from blockwire.gateway.tokens import TOKEN_NAME_PATTERN
 from blockwire.jsontext import Json
 from blockwire.ports import ShareRow, TokenRow
 
-__all__ = ["TOKEN_NAME", "AccessMethods", "check_token_request", "shared_shape"]
+__all__ = ["TOKEN_NAME", "AccessMethods", "check_token_request"]
 
 TOKEN_NAME: Final = re.compile(rf"{TOKEN_NAME_PATTERN}\Z")
 
@@ -31,11 +31,6 @@ TOKEN_FIELDS: Final[Mapping[str, Field]] = {
     "tenant": Field("value"),
     "expires_at": Field("value"),
 }
-# Tags, metadata and costs are how its owner keeps house.
-_SHARED: Final = frozenset(
-    {"id", "title", "created_at", "updated_at", "head_seq", "running_turn_id"}
-)
-
 SHARE_FIELDS: Final[Mapping[str, Field]] = {"expires_at": Field("value")}
 
 
@@ -193,8 +188,3 @@ def share_shape(row: ShareRow) -> dict[str, Json]:
     """Return a share link as its owner may see it."""
     shape: dict[str, Json] = {"id": row.id, "created_at": row.created_at}
     return shape if row.expires_at is None else {**shape, "expires_at": row.expires_at}
-
-
-def shared_shape(conversation: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a conversation as it is seen through a share link: without its owner's notes."""
-    return {name: value for name, value in conversation.items() if name in _SHARED} | {"tags": []}

@@ -21,7 +21,7 @@ from blockwire.content.naming import safe_file_name
 from blockwire.errors import StoreError
 from blockwire.gateway.conversation import Conversation, conversation_not_found
 from blockwire.gateway.conversations import ConversationMethods
-from blockwire.gateway.shapes import turn_shape
+from blockwire.gateway.shapes import shared_row, shared_shape, turn_shape
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import AttachmentRow, ConversationRow, MessageRow, Store
 from blockwire.render.documents import DocumentFormat, open_document
@@ -90,7 +90,13 @@ class ExportMethods(ConversationMethods):
 
     @asynccontextmanager
     async def exporting(
-        self, conversation_id: str, export_format: ExportFormat, *, view: View, tenant: str | None
+        self,
+        conversation_id: str,
+        export_format: ExportFormat,
+        *,
+        view: View,
+        tenant: str | None,
+        is_shared: bool = False,
     ) -> AsyncIterator[Export]:
         """Give out an export of the conversation as it is committed now.
 
@@ -99,6 +105,7 @@ class ExportMethods(ConversationMethods):
             export_format: In what form.
             view: For whom.
             tenant: Whose conversation it must be.
+            is_shared: It is for whoever has a share link.
 
         Raises:
             RemoteProtocolError: ``conversation_not_found``, also from the pieces when it is
@@ -109,9 +116,10 @@ class ExportMethods(ConversationMethods):
             if row is None or conversation.is_gone:
                 raise conversation_not_found()
             # Nothing is awaited here: number, running answers and shape are of one moment.
-            moment = Moment(
-                row, self._shape(row, view), conversation.head_seq, running_rows(conversation)
-            )
+            shape = self._shape(row, view)
+            if is_shared:
+                row, shape = shared_row(row), shared_shape(shape)
+            moment = Moment(row, shape, conversation.head_seq, running_rows(conversation))
             media_type, ending = _KINDS[export_format]
             source = _Source(self.store, conversation, moment, view)
             async with aclosing(

@@ -6,14 +6,28 @@ Spec: docs/spec/gateway/reading.md, "Shapes".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import Final, cast
+
+import msgspec
 
 from blockwire.content import TurnState, View, visible_block, visible_request
 from blockwire.gateway.accounts import cost_shape, totals_shape
 from blockwire.jsontext import Json
 from blockwire.ports import ConversationRow, TurnRow
 
-__all__ = ["conversation_shape", "list_shape", "open_block_ids", "snapshot_turn", "turn_shape"]
+__all__ = [
+    "conversation_shape",
+    "list_shape",
+    "open_block_ids",
+    "shared_row",
+    "shared_shape",
+    "snapshot_turn",
+    "turn_shape",
+]
+
+_SHARED: Final = frozenset(
+    {"id", "title", "created_at", "updated_at", "head_seq", "running_turn_id"}
+)
 
 
 def _set(shape: dict[str, Json], members: Mapping[str, Json]) -> dict[str, Json]:
@@ -51,6 +65,19 @@ def conversation_shape(
             "queued_turn_ids": [*queued_turn_ids] or None,
         },
     )
+
+
+def shared_row(row: ConversationRow) -> ConversationRow:
+    """Return a conversation as it is seen through a share link: without its owner's notes.
+
+    Tags, metadata and costs are how its owner keeps house.
+    """
+    return msgspec.structs.replace(row, tags=(), metadata=None, system=None, totals={})
+
+
+def shared_shape(shape: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the shape of a conversation as it is seen through a share link."""
+    return {name: value for name, value in shape.items() if name in _SHARED} | {"tags": []}
 
 
 def turn_shape(

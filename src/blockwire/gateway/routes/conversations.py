@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from blockwire.gateway.access import shared_shape
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.call import Call
 from blockwire.gateway.operation import Operation, Response
@@ -20,6 +19,7 @@ from blockwire.gateway.routes.common import (
     VIEW,
     json_of,
 )
+from blockwire.gateway.shapes import shared_shape
 
 __all__ = ["CONVERSATION_OPERATIONS"]
 

@@ -43,7 +43,11 @@ async def export_conversation(call: Call) -> Answer | None:
     export_format = cast("ExportFormat", wanted)
     with call.surface.limits.open_stream(call.caller.name):
         async with call.service.exporting(
-            call.conversation_id, export_format, view=call.view(), tenant=call.tenant
+            call.conversation_id,
+            export_format,
+            view=call.view(),
+            tenant=call.tenant,
+            is_shared=call.caller.conversation_id is not None,
         ) as export:
             tag = export.etag.removeprefix("W/")
             if matches_tag(call.headers.getlist("if-none-match"), tag):

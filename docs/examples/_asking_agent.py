@@ -1,0 +1,24 @@
+"""An agent that asks before it acts: a question out, the answer in, one JSON object a line."""
+
+import json
+import sys
+
+
+def say(kind: str, **members: object) -> None:
+    print(json.dumps({"type": kind, **members}), flush=True)
+
+
+def ask(prompt: str, kind: str = "approval") -> object:
+    say("turn.suspended", request={"id": prompt, "kind": kind, "prompt": prompt})
+    # With `answers = true` the next line of standard input is the answer.
+    return json.loads(sys.stdin.readline())["answer"]
+
+
+request = json.loads(sys.stdin.readline())
+name = ask("What is the file called?", kind="question")
+if ask(f"Delete {name}?") is True:
+    text = f"Deleted {name}, or so I say."
+else:
+    text = "Then I leave it alone."
+say("content.block.started", block={"type": "prose", "markdown": text})
+say("turn.completed")

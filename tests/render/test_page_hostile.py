@@ -55,6 +55,7 @@ def test_no_markdown_of_ours_acts_alone_in_a_page(vector: dict[str, Any]) -> Non
     assert findings(page(message(block("prose", markdown=vector["markdown"])), title="hello")) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.requirement("render:markdown-document:inert")
 @pytest.mark.parametrize(("place", "said"), PLACES, ids=[place for place, _said in PLACES])
 def test_no_payload_acts_in_a_page_made_of_the_markdown_document(

@@ -77,6 +77,9 @@ def page_reference(state: StateBlock, start_line: int, end_line: int, silent: bo
 def prose_html(source: str) -> str:
     """Return Markdown as HTML, one element for each top-level block, linear in its length."""
     source = normalise_markdown(source)
+    if not source.endswith("\n"):
+        # The last line of code has its end, whether its fence is closed or not.
+        source += "\n"
     writer = _Writer(max(len(source) * TARGETS_SHARE, TARGETS_CHARS_MIN))
     writer.write(page_parser().parse(source))
     return "".join(writer.out)
@@ -150,9 +153,7 @@ class _Writer:
         elif token.type == "code_inline":
             self.out.append(f"<code>{html_text(token.content)}</code>")
         elif token.type == "image":
-            words = _plain(token.children) or "image"
-            start, end = self._link_tags(token, str(token.attrs["src"]), "image")
-            self.out.append(f"{start}{html_text(words)}{end}")
+            self._image(token)
         else:
             self.out.append(html_text(token.content))
 
@@ -160,7 +161,7 @@ class _Writer:
         if token.type == "link_open":
             target = str(token.attrs["href"])
             start, end = self._link_tags(token, target, "link")
-            self._link = _Link(target, len(self.out) + 1)
+            self._link = _Link(target, len(self.out) + 1, is_named=token.markup == "autolink")
         elif len(self._closing) < INLINE_LEVELS_MAX:
             start, end = f"<{token.tag}>", f"</{token.tag}>"
         else:
@@ -169,17 +170,29 @@ class _Writer:
         self._closing.append(end)
 
     def _close(self, token: Token) -> None:
-        self.out.append(self._closing.pop())
-        link = self._link
-        if token.type == "link_close" and link is not None:
-            self._link = None
-            if self.out[-1] == "</a>" and _is_misleading(
-                "".join(self.out[link.start : -1]), link.target
-            ):
-                self.out.append(_shown(link.target))
+        end, link = self._closing.pop(), self._link
+        if token.type != "link_close" or link is None:
+            self.out.append(end)
+            return
+        words = _TAG.sub("", "".join(self.out[link.start :]))
+        self._link = None
+        is_shown = not link.is_named and self._target_chars_left >= 0
+        if end == "</a>":
+            is_shown = is_shown and _is_misleading(words, link.target)
+            self.out += [end, _shown(link.target) if is_shown else ""]
+        else:
+            is_shown = is_shown and words != html_text(link.target)
+            self.out += [_shown(link.target) if is_shown else "", end]
+
+    def _image(self, token: Token) -> None:
+        target = str(token.attrs["src"])
+        start, end = self._link_tags(token, target, "image")
+        words = html_text(_plain(token.children) or "image")
+        shown = _shown(target) if end != "</a>" and self._target_chars_left >= 0 else ""
+        self.out.append(f"{start}{words}{shown}{end}")
 
     def _link_tags(self, token: Token, target: str, kind: str) -> tuple[str, str]:
-        """Return what surrounds the words of a link or picture; a target is linked or shown."""
+        """Return what surrounds the words of a link or picture."""
         title = str(token.attrs.get("title", ""))
         self._target_chars_left -= len(target) + len(title)
         if self._target_chars_left < 0:
@@ -189,14 +202,18 @@ class _Writer:
         href = safe_href(target) if self._link is None else None
         if href is not None:
             return f'<a class="{kind}" href="{href}" rel="{LINK_REL}"{titled}>', "</a>"
-        return f'<span class="{kind}"{titled}>', f"{_shown(target)}</span>"
+        return f'<span class="{kind}"{titled}>', "</span>"
 
 
 class _Link(NamedTuple):
-    """A link that is being written: its target, and where in the output its words begin."""
+    """A link that is being written: its target, and where in the output its words begin.
+
+    ``is_named``: they are the target.
+    """
 
     target: str
     start: int
+    is_named: bool
 
 
 def _shown(target: str) -> str:
@@ -207,7 +224,7 @@ def _is_misleading(words: str, target: str) -> bool:
     """Return whether the words of a link, as HTML, name an address to which it does not lead."""
     if _ADDRESS.search(words) is None:
         return False
-    named, real = (_bare(text) for text in (_TAG.sub("", words), html_text(target)))
+    named, real = _bare(words), _bare(html_text(target))
     return not (real == named or real.startswith((f"{named}/", f"{named}?", f"{named}#")))
 
 

@@ -31,4 +31,4 @@ def html_line(text: str) -> str:
 
 def html_attribute(text: str) -> str:
     """Return text as the value of an attribute, which stands in double quotes."""
-    return label_controls(text, breaks="label", tabs="label").translate(_VALUE)
+    return label_controls(text).translate(_VALUE)

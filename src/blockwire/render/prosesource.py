@@ -23,6 +23,7 @@ from markdown_it.token import Token
 
 from blockwire.render.htmlprose import HEADING_SHIFT, make_page_parser, page_reference
 from blockwire.render.incremental import normalise_markdown
+from blockwire.render.inline import NESTING_LEVELS_MAX
 from blockwire.text import label_controls
 
 __all__ = ["ProsePart", "contained_prose", "joins_on"]
@@ -31,7 +32,13 @@ HEADING_LEVELS: Final = 6
 
 # What a "<" or "[" must be followed by to be something else to other readers of Markdown.
 _BEGINS_HTML: Final = re.compile(r"<[A-Za-z/!?]")
-_BEGINS_LABEL: Final = re.compile(r"\[\s*(?:\^|b[0-9]+\.)")
+_BEGINS_LABEL: Final = re.compile(r"\[\s*(?=\^|/[0-9]+/)")
+_DEFINES: Final = re.compile(r"\[(?:[^\[\]\\]|\\.)*\](?=:)", re.DOTALL)
+# A line that another reader might take for HTML although it goes on in code or in a title.
+_HTML_LINE: Final = re.compile(r"[ \t>]*(?=<[A-Za-z/!?])")
+_FINAL_BACKSLASH: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\\Z")
+_MARKER: Final = re.compile(r"(?=[-+*>])|[0-9]{1,9}(?=[.)])")
+_PLACES: Final = "<[](:^/"
 _CODE_OR_LIST: Final = frozenset({"bullet_list_open", "ordered_list_open", "code_block"})
 
 
@@ -65,17 +72,20 @@ def contained_prose(source: str, number: int) -> ProsePart:
         number: Of the block in its document; names the block's link definitions.
     """
     source = label_controls(normalise_markdown(source))
-    env: dict[str, Any] = {"prefix": f"b{number}.", "definitions": []}
+    env: dict[str, Any] = {"prefix": f"/{number}/", "definitions": []}
     tokens = _part_parser().parse(source, env)
     if not tokens:
         return ProsePart("")
     lines = source.split("\n")
     inserts = _Inserts(lines)
-    for line in env["definitions"]:
-        inserts.add(line, "[", 1, env["prefix"], is_after=True)
+    for start, end in env["definitions"]:
+        inserts.add(start, "[", 1, env["prefix"], is_after=True)
+        inserts.join(range(start + 1, end))
     for token in tokens:
         if token.type == "inline":
             inserts.add_edits(token, _inline_edits(token.content, env))
+            if token.level > NESTING_LEVELS_MAX:
+                inserts.escape_markers(token)
     _shift_headings(tokens, inserts)
     text = "\n".join(inserts.edited())
     last = next(token for token in reversed(tokens) if token.level == 0 and token.nesting >= 0)
@@ -116,8 +126,9 @@ def _shift_headings(tokens: Sequence[Token], inserts: _Inserts) -> None:
 class _Inserts:
     """Insertions into the lines of a source, placed by counting a character on its line.
 
-    What stands before the content of a line (quote bars, bullets, blanks) holds no bracket, so the
-    n-th bracket of the content is the n-th of the line. Of a table row the cells share one line.
+    What stands before the content of a line (quote bars, bullets, blanks) holds none of
+    :data:`_PLACES`, so the n-th of the content is the n-th of the line. Of a table row the cells
+    share one line.
     """
 
     def __init__(self, lines: Sequence[str]) -> None:
@@ -125,6 +136,7 @@ class _Inserts:
         self._inserts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         self._used: Counter[tuple[int, str]] = Counter()
         self._columns: tuple[int, str, list[int]] = (-1, "", [])
+        self._joined: set[int] = set()
         self.underlined: dict[int, tuple[int, int]] = {}
 
     def add(self, line: int, char: str, ordinal: int, text: str, *, is_after: bool = False) -> None:
@@ -145,10 +157,24 @@ class _Inserts:
             by_line[line].append((edit.offset, edit))
         offset = 0
         for number, content in enumerate(token.content.split("\n"), token.map[0]):
-            self._add_line(
-                number, content, [e._replace(offset=at - offset) for at, e in by_line[number]]
-            )
+            edits_here = [e._replace(offset=at - offset) for at, e in by_line[number]]
+            if offset and not (edits_here and not edits_here[0].offset):
+                self.join((number,))
+            self._add_line(number, content, edits_here)
             offset += len(content) + 1
+
+    def escape_markers(self, token: Token) -> None:
+        """Let what would begin a container be text, where containers are nested too deeply."""
+        assert token.map is not None, "block tokens have line ranges"
+        for number, content in enumerate(token.content.split("\n"), token.map[0]):
+            marker = _MARKER.match(content)
+            if marker is not None:
+                column = len(self._lines[number].rstrip()) - len(content.rstrip())
+                self._inserts[number].append((column + marker.end(), "\\"))
+
+    def join(self, lines: Iterable[int]) -> None:
+        """Let lines go on where the line before ends, if others might take them for HTML."""
+        self._joined.update(line for line in lines if _HTML_LINE.match(self._lines[line]))
 
     def _add_line(self, line: int, content: str, edits: Iterable[_Edit]) -> None:
         counts: Counter[str] = Counter()
@@ -159,19 +185,25 @@ class _Inserts:
             char = content[edit.offset]
             ordinal = self._used[line, char] + counts[char]
             self.add(line, char, ordinal, edit.text, is_after=edit.is_after)
-        for char in "<[]":
+        for char in _PLACES:
             self._used[line, char] += content.count(char)
 
-    def edited(self) -> Iterable[str]:
-        """Yield the lines with everything inserted."""
+    def edited(self) -> list[str]:
+        """Return the lines with everything inserted."""
+        out: list[str] = []
         number = 0
         while number < len(self._lines):
             end, level = self.underlined.get(number, (number + 1, 0))
-            if not level:
-                yield self._line(number)
+            line = self._line(number)
+            if level:
+                lines = [line, *map(self._line, range(number + 1, end - 1))]
+                out.append(_one_line_heading(lines, level))
+            elif number in self._joined:
+                out[-1] += " " + _HTML_LINE.sub("", line, count=1)
             else:
-                yield _one_line_heading([self._line(n) for n in range(number, end - 1)], level)
+                out.append(line)
             number = end
+        return out
 
     def _line(self, number: int) -> str:
         line, out, done = self._lines[number], [], 0
@@ -181,10 +213,11 @@ class _Inserts:
         return "".join([*out, line[done:]])
 
 
-def _one_line_heading(lines: Iterable[str], level: int) -> str:
+def _one_line_heading(lines: Sequence[str], level: int) -> str:
     """Return an underlined heading as one that stands on one line."""
+    *others, last = [line.strip() for line in lines]
     # A backslash at the end of a line was a break.
-    words = " ".join(re.sub(r"(?<!\\)((?:\\\\)*)\\\Z", r"\1", line.strip()) for line in lines)
+    words = " ".join([*(_FINAL_BACKSLASH.sub(r"\1", line) for line in others), last])
     marks = "#" * level
     # What ends in marks needs others to take away.
     return f"{marks} {words} {marks}" if words.endswith("#") else f"{marks} {words}"
@@ -195,7 +228,11 @@ def _inline_edits(content: str, env: dict[str, Any]) -> list[_Edit]:
     parser = _part_parser()
     parser.inline.parse(content, parser, env, [])
     edits: list[_Edit] = env["edits"]
-    return edits
+    label = _DEFINES.match(content)
+    if label is not None:
+        # It defines nothing here, and so it must not for others.
+        edits.append(_Edit(label.end(), "\\"))
+    return list(dict.fromkeys(edits))
 
 
 @lru_cache(maxsize=1)
@@ -214,7 +251,7 @@ def _part_parser() -> MarkdownIt:
 def _noted_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
     is_definition = page_reference(state, start_line, end_line, silent)
     if is_definition and not silent:
-        state.env["definitions"].append(start_line)
+        state.env["definitions"].append((start_line, state.line))
     return is_definition
 
 
@@ -256,11 +293,30 @@ def _note_label(state: StateInline, start: int, bracket: int) -> None:
 
 def _literal(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
     """Take a character that no other rule wanted for text, with a backslash where it needs one."""
-    pattern = {"<": _BEGINS_HTML, "[": _BEGINS_LABEL}.get(state.src[state.pos])
-    if pattern is None or pattern.match(state.src, state.pos) is None:
+    char = state.src[state.pos]
+    pattern = {"<": _BEGINS_HTML, "[": _BEGINS_LABEL}.get(char)
+    found = pattern.match(state.src, state.pos) if pattern is not None else None
+    if found is None:
         return False
     if not silent:
-        state.env["edits"].append(_Edit(state.env["base"] + state.pos, "\\"))
-        state.pending += state.src[state.pos]
+        edits, base = state.env["edits"], state.env["base"]
+        if char == "[":
+            # Behind the bracket, which may have a partner.
+            edits.append(_Edit(base + found.end(), "\\"))
+        else:
+            edits.append(_Edit(base + state.pos, "\\"))
+            # With the backslash it could be the target of a link, so that must not begin.
+            bracket = _last_before(state.src, state.pos)
+            if state.src[max(bracket - 1, 0) : bracket + 1] == "](":
+                edits.append(_Edit(base + bracket, "\\"))
+        state.pending += char
     state.pos += 1
     return True
+
+
+def _last_before(text: str, position: int) -> int:
+    """Return the place of the last character before ``position`` that is no blank, or -1."""
+    position -= 1
+    while position >= 0 and text[position].isspace():
+        position -= 1
+    return position

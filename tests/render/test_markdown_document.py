@@ -1,0 +1,247 @@
+"""Markdown documents: what one block opens, ends with it, for every reader of Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blockwire.content import Message
+from blockwire.render import htmlprose
+from blockwire.render.escapes import code_span, fenced, literal_line, literal_lines
+from blockwire.render.htmlprose import prose_html
+from blockwire.render.prosesource import contained_prose
+from blockwire.text import label_controls
+from tests.render.foreign import html_in, outline, parsed, sections
+from tests.render.markdowns import characters, documents
+from tests.render.pages import document, strict_tree, words
+from tests.render.places import PLACES
+from tests.render.showcase import SHOWCASE
+from tests.render.turns import block, message
+from tests.suites import suite_json
+
+EXAMPLES: Final[list[str]] = [found["markdown"] for found in suite_json("commonmark/spec.json")]
+XSS: Final[list[str]] = [
+    vector["markdown" if suite == "own_markdown" else "payload"]
+    for suite in ("dompurify", "h5sc", "owasp", "own_markdown")
+    for vector in suite_json(f"xss/{suite}.json")["vectors"]
+]
+FRAME: Final = re.compile(
+    r"<details>\n<summary>[^<]*(?:<code>[^<]*</code>[^<]*)?</summary>\n|</details>\n?|<!-- -->\n?"
+)
+
+
+def contained(source: str) -> str:
+    return contained_prose(source, 1).text
+
+
+SOURCES: list[tuple[str, str, str]] = [
+    ("raw HTML", "a <b>x</b> <!-- c --> 1 < 2", r"a \<b>x\</b> \<!-- c --> 1 < 2"),
+    ("what is escaped stays", r"\<b> \\<b>", r"\<b> \\\<b>"),
+    ("code is not touched", "`<b>` and\n\n    <b>\n\n~~~\n<b>\n~~~", "`<b>` and\n\n    <b>\n\n~~~\n<b>\n~~~"),
+    ("an open fence", "```py\nx", "```py\nx\n```"),
+    ("an open fence without lines", "~~~~", "~~~~\n~~~~"),
+    ("an open fence that ends in blank lines", "```\nx\n\n", "```\nx\n\n```"),
+    ("a closed fence", "```\nx\n```  \n", "```\nx\n```  "),
+    ("a fence closed by a longer one", "```\nx\n`````", "```\nx\n`````"),
+    ("a fence in a quote ends with it", "> ```\n> x", "> ```\n> x"),
+    ("headings", "# a\n\n## b #\n\n##### c", "### a\n\n#### b #\n\n###### c"),
+    ("an underlined heading", "a\n===", "### a"),
+    ("an underlined heading of two lines", "a\\\nb *c*\n---", "#### a b *c*"),
+    ("an underlined heading that ends in marks", "a #\n===", "### a # ###"),
+    ("a heading in a quote is no heading of the document", "> # a", "> # a"),
+    ("link definitions", "[a] [b][a] [A][] ![a]\n\n[a]: /u 't'", "[a][/1/a] [b][/1/a] [A][/1/A] ![a][/1/a]\n\n[/1/a]: /u 't'"),
+    ("a definition in a quote", "> [a]: /u\n\n[a]", "> [/1/a]: /u\n\n[a][/1/a]"),
+    ("a label of two lines", "[a\nb]\n\n[a b]: /u", "[a\nb][/1/a b]\n\n[/1/a b]: /u"),
+    ("a picture in a link", "[![a]](/x)\n\n[a]: /u", "[![a][/1/a]](/x)\n\n[/1/a]: /u"),
+    ("a link in a picture", "![x [a]](/x)\n\n[a]: /u", "![x [a][/1/a]](/x)\n\n[/1/a]: /u"),
+    ("a label that would name another block's", "[/7/a] [ /1/a] [/b]", r"[\/7/a] [ \/1/a] [/b]"),
+    ("footnotes are text", "a[^1]\n\n[^1]: b", "a[\\^1]\n\n[\\^1]\\: b"),
+    ("a definition with a mark in its label is text", "[<b>]: /u\n\n[`]: /u", "[\\<b>]\\: /u\n\n[`]\\: /u"),
+    ("a target may hold anything", "[a](<b c> '<d>')", "[a](<b c> '<d>')"),
+    ("cells", "| <a> | `<b>` \\| <c> |\n|---|---|\n| <d> | <e> | <f> |", "| \\<a> | `<b>` \\| \\<c> |\n|---|---|\n| \\<d> | \\<e> | <f> |"),
+    ("items", "- <a>\n  - > <b>", "- \\<a>\n  - > \\<b>"),
+    ("what is no target does not become one", "[a](<b\\>)\n\n[a]: <b>(c)", "[a]\\(\\<b\\>)\n\n[a]\\: \\<b>(c)"),
+    ("a line of code that others take for HTML", "> `a\n> <div>` b", "> `a <div>` b"),
+    ("a line of a title that others take for HTML", "[a](b '\n<div>')\n\n[c]: d '\n<div>'", "[a](b ' <div>')\n\n[/1/c]: d ' <div>'"),
+    ("containers that are nested too deeply", "> " * 33 + "- x\n" + "> " * 33 + "1. y", "> " * 32 + "\\> - x\n" + "> " * 32 + "\\> 1. y"),
+    ("items that are nested too deeply", "1. " * 18, "1. " * 16 + "1\\. 1. "),
+    ("controls are labels", "a\x1b[1m\x85", "a␛[1m\\<U+0085>"),
+    ("blank", " \n\n", ""),
+]  # fmt: skip
+
+
+@pytest.mark.requirement("render:markdown-document:contained")
+@pytest.mark.parametrize(("source", "expected"), [row[1:] for row in SOURCES], ids=[row[0] for row in SOURCES])  # fmt: skip
+def test_prose_gets_small_edits(source: str, expected: str) -> None:
+    assert contained(source) == expected
+
+
+def flat(source: str, shift: int) -> str:
+    """Return what a page shows of Markdown, heading levels and the ends of lines left out."""
+    with mock.patch.object(htmlprose, "HEADING_SHIFT", shift):
+        html = prose_html(source)
+    return re.sub(r"<(/?)h[1-6]>", r"<\1h>", html.replace("<br>", " ")).replace("\n", " ")
+
+
+def assert_contained(source: str) -> None:
+    """Check that an edited source reads the same, opens nothing, and defines nothing for others."""
+    part = contained_prose(source, 1)
+    tokens, references = parsed(part.text + "\n\n## Next\n\n[a] [foo] [^1]\n")
+
+    assert html_in(tokens) == []
+    assert outline(tokens)[-2:] == ["heading", "paragraph"]
+    assert [child.type for child in tokens[-2].children or ()] == ["text"]
+    assert all(label.startswith("/1/") for label in references)
+    assert "h2" not in [token.tag for token in tokens[:-6] if token.level == 0]
+
+
+def assert_reads_the_same(source: str) -> None:
+    assert flat(contained(source), 0).split() == flat(label_controls(source), 2).split()
+
+
+@pytest.mark.requirement("render:markdown-document:contained")
+@pytest.mark.requirement("render:markdown-document:same")
+def test_examples_and_payloads_are_contained_and_read_the_same() -> None:
+    for source in (*EXAMPLES, *XSS):
+        if len(source) < 10_000:
+            assert_contained(source)
+            assert_reads_the_same(source)
+
+
+@pytest.mark.requirement("render:markdown-document:contained")
+@pytest.mark.requirement("render:markdown-document:same")
+@given(source=documents() | characters())
+def test_any_markdown_is_contained_and_reads_the_same(source: str) -> None:
+    assert_contained(source)
+    assert_reads_the_same(source)
+
+
+LITERALS: Final = (
+    "**not** _this_ `nor` [this](x) ![y] <b> &amp; ~~z~~ | $x$ snake_case 2 * 3",
+    "# a\n## b\n- c\n+ d\n1. e\n2) f\n> g\n= h\n---\n***\n```\n~~~",
+    "    indented\n\ttab\n\n\nblank lines",
+    "http://a.b www.a.b ann@a.b [^1] [x]: y",
+    "ends in a backslash\\\nand two blanks  \nend",
+    "\x1b]0;t\x07 \u202e",
+)
+
+
+@pytest.mark.requirement("render:markdown-document:literal")
+@pytest.mark.parametrize("text", LITERALS)
+def test_literal_text_reads_as_it_is(text: str) -> None:
+    shown = words(prose_html(literal_lines(text)))
+    # Blank lines are one, and blanks at the end of a line are not seen.
+    expected = re.sub(
+        r"\n{2,}", "\n", re.sub(r"[ \t]+$", "", label_controls(text), flags=re.MULTILINE)
+    )
+
+    assert shown.replace("\xa0", " ").rstrip("\n") == expected.replace("\t", "    ")
+
+
+@pytest.mark.requirement("render:markdown-document:literal")
+@given(text=characters() | documents() | st.text())
+def test_any_literal_text_reads_as_it_is(text: str) -> None:
+    tokens, references = parsed(literal_lines(text))
+
+    assert set(outline(tokens)) <= {"paragraph"}
+    assert references == {}
+    inline = {child.type for token in tokens for child in token.children or ()}
+    assert inline <= {"text", "hardbreak"}
+    shown = "".join(words(prose_html(literal_lines(text))).split())
+    assert shown == "".join(label_controls(text).split())
+
+
+@pytest.mark.requirement("render:markdown-document:literal")
+@given(text=characters() | st.text())
+def test_a_literal_line_and_a_span_of_code_read_as_they_are(text: str) -> None:
+    line = label_controls(text, breaks="label", tabs="label")
+    for source in (f"> **x** {literal_line(text)}", f"> x {code_span(text)}"):
+        tokens, _references = parsed(source)
+        assert [token.type for token in tokens] == [
+            "blockquote_open", "paragraph_open", "inline", "paragraph_close", "blockquote_close"
+        ]  # fmt: skip
+        shown = words(prose_html(source)).replace("\n", " ")
+        assert shown.split() == ["x", *line.split()]
+
+
+@pytest.mark.requirement("render:markdown-document:fence")
+@given(text=st.text(alphabet="`~ \na<", max_size=30) | st.text(), language=st.text(max_size=9))
+def test_no_code_ends_its_fence(text: str, language: str) -> None:
+    tokens, _references = parsed(fenced(text, language) + "\n\nnext")
+
+    assert outline(tokens) == ["fence", "paragraph"]
+    assert tokens[0].content.removesuffix("\n") == label_controls(text).removesuffix("\n")
+
+
+KINDS: list[tuple[dict[str, Any], list[str]]] = [
+    (block("prose", markdown="a\n\n- b"), ["paragraph", "bullet_list"]),
+    (block("code", text="```\nx"), ["fence"]),
+    (block("code", text=""), []),
+    (block("tool", tool="t", status="running"), ["blockquote"]),
+    (block("tool", tool="t", status="running", input={}), ["blockquote"]),
+    (block("tool", tool="t", status="failed", input={"a": 1}, error="e"),
+     ["html_block", "paragraph", "fence", "paragraph", "fence", "html_block"]),
+    (block("reasoning", text="a"), ["html_block", "paragraph", "html_block"]),
+    (block("reasoning", text=" "), []),
+    (block("error", code="c", message="m", retryable=True), ["blockquote"]),
+    (block("notice", code="c", message=""), ["blockquote"]),
+    (block("attachment", attachment_id="a", name="n", media_type="m"), ["blockquote"]),
+    (block("speech", text="s"), ["blockquote"]),
+    (block("chart"), ["blockquote"]),
+    (block("chart", fallback_text="f"), ["blockquote"]),
+]  # fmt: skip
+
+
+@pytest.mark.requirement("render:markdown-document:sections")
+@pytest.mark.parametrize(("given_block", "kinds"), KINDS, ids=[row[0]["type"] for row in KINDS])
+def test_each_type_of_block_has_its_shape(given_block: dict[str, Any], kinds: list[str]) -> None:
+    assert sections(document("markdown", [message(given_block)])) == [kinds]
+
+
+@pytest.mark.requirement("render:markdown-document:sections")
+def test_two_blocks_that_would_join_are_parted() -> None:
+    pairs = [
+        ("- a", "- b", True), ("1. a", "2. b", True), ("- a", "    b", True), ("- a", "  b", True),
+        ("    a", "    b", True), ("    a", "b", False), ("- a", "b", False), ("a", "- b", False),
+        ("> a", "> b", False), ("| a |\n|---|", "| b |\n|---|", False),
+    ]  # fmt: skip
+    for first, second, is_parted in pairs:
+        said = message(block("prose", markdown=first), block("prose", markdown=second))
+        source = document("markdown", [said])
+
+        assert ("<!-- -->" in source) == is_parted
+        found = [kind for kind in sections(source)[0] if kind != "html_block"]
+        alone = [outline(parsed(contained(text))[0])[0] for text in (first, second)]
+        assert found == alone
+
+
+@pytest.mark.exhaustive
+@pytest.mark.requirement("render:markdown-document:sections")
+@pytest.mark.parametrize(("place", "said"), PLACES, ids=[place for place, _said in PLACES])
+def test_no_payload_swallows_the_next_message(place: str, said: Callable[[str], Message]) -> None:
+    del place
+    other = SHOWCASE["others"][2]
+    alone = sections(document("markdown", [other]))[0]
+    payloads = [payload for payload in (*EXAMPLES, *XSS) if len(payload) < 10_000]
+
+    source = document(
+        "markdown", [found for payload in payloads for found in (said(payload), other)]
+    )
+
+    found = sections(source)
+    assert len(found) == 2 * len(payloads)
+    assert [index for index, kinds in enumerate(found[1::2]) if kinds != alone] == []
+    assert [html for html in html_in(parsed(source)[0]) if FRAME.sub("", html).strip()] == []
+
+
+def test_a_tree_of_the_page_has_the_messages_of_the_markdown_document() -> None:
+    source = document("markdown", [found for name in SHOWCASE for found in SHOWCASE[name]])
+    tree = strict_tree(prose_html(source))
+
+    assert len(tree.findall("h4")) == sum(map(len, SHOWCASE.values()))

@@ -26,6 +26,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     "store:log:refused",
     "store:epoch:fenced",
     "content:stamp:rises",
+    "search:delete:gone",
+    "search:filter:all",
+    "search:order:strong",
+    "search:pages:whole",
+    "search:tenants:apart",
 )
 class TestSqliteStore(StoreContract):
     """Every test of the contract."""

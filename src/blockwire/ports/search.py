@@ -13,7 +13,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from blockwire.content import Block, Message
+from blockwire.jsontext import Json
 from blockwire.text import SearchQuery
 
 __all__ = ["IndexState", "SearchHit", "SearchPage", "SearchRequest", "SearchStore"]
@@ -52,8 +52,8 @@ class SearchHit(Struct, frozen=True):
 
     conversation_id: str
     conversation_title: str | None
-    envelope: Message
-    block: Block
+    envelope: dict[str, Json]
+    block: dict[str, Json]
 
 
 class SearchPage(Struct, frozen=True):

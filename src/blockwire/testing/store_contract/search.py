@@ -179,7 +179,6 @@ class SearchContract:
         }
         assert block_ids(await find(store, '"w2 w3"')) == [], "a phrase stays inside a part"
 
-    @pytest.mark.requirement("search:private:not-indexed")
     async def test_what_is_private_is_not_found_by_anybody(self, store: Store) -> None:
         """Whoever asks: there is one index."""
         await store.create_conversation(new_conversation(system="canary"))
@@ -220,7 +219,6 @@ class SearchContract:
         await store.reveal_conversation("conv_1")
         assert block_ids(await find(store, "early")) == ["b1"]
 
-    @pytest.mark.requirement("search:order:strong")
     async def test_blocks_about_the_words_come_first_then_the_newest(self, store: Store) -> None:
         """Repeated, or in a short block."""
         filler = "one two three four five six seven eight nine ten " * 5
@@ -233,7 +231,6 @@ class SearchContract:
         )
         assert block_ids(await find(store, "deadlock")) == ["b1", "b3", "b4", "b2"]
 
-    @pytest.mark.requirement("search:filter:all")
     async def test_filters_narrow(self, store: Store) -> None:
         """Alone and together; strange values find nothing."""
         for name, members in (
@@ -271,7 +268,6 @@ class SearchContract:
         ):
             assert block_ids(await find(store, "word", **filters)) == expected, filters
 
-    @pytest.mark.requirement("search:pages:whole")
     async def test_pages_hold_every_hit_once_whatever_comes_meanwhile(self, store: Store) -> None:
         """What comes is newer than the place where paging began."""
         texts = [f"{'word ' * (n % 7)} filler {'x ' * (n % 90)} word {n}" for n in range(450)]
@@ -317,7 +313,6 @@ class SearchContract:
             await find(store, "word", cursor=page.next_cursor)
         assert caught.value.code == "invalid_cursor"
 
-    @pytest.mark.requirement("search:delete:gone")
     async def test_what_is_deleted_is_not_found(self, store: Store) -> None:
         """Also when its number in the store is used again."""
         await store_blocks(store, "word one", "word two")
@@ -332,7 +327,6 @@ class SearchContract:
         ]
         assert await store.check() == []
 
-    @pytest.mark.requirement("search:tenants:apart")
     async def test_what_a_tenant_finds_depends_on_its_own_blocks_alone(self, store: Store) -> None:
         """Hits, order, cursors."""
         await store.create_conversation(new_conversation("conv_1", tenant="t1"))

@@ -36,15 +36,15 @@ class MemoryImports(MemoryForks):
             self._imports[tenant, key] = ImportRow(body_hash, tuple(conversations))
         self._hidden -= {imported.conversation_id for imported in conversations}
 
+    def _forget_imported(self, conversation_id: str) -> None:
+        kept: dict[tuple[str | None, str], ImportRow] = {}
+        for place, row in self._imports.items():
+            there = [one for one in row.conversations if one.conversation_id != conversation_id]
+            if there:
+                kept[place] = ImportRow(row.body_hash, there)
+        self._imports = kept
+
     async def find_import(self, tenant: str | None, key: str) -> ImportRow | None:
         """Return the import with this key of this tenant, or None."""
         self._check_open()
-        row = self._imports.get((tenant, key))
-        if row is None:
-            return None
-        there = [
-            imported
-            for imported in row.conversations
-            if imported.conversation_id in self._conversations
-        ]
-        return ImportRow(row.body_hash, there) if there else None
+        return self._imports.get((tenant, key))

@@ -132,6 +132,7 @@ class MemoryStore(MemoryAttachments, MemoryAccess, MemoryImports, MemoryRetentio
         self._hidden.discard(conversation_id)
         self._release_attachments(conversation_id)
         self._forget_finished(conversation_id)
+        self._forget_imported(conversation_id)
         return self._conversations.pop(conversation_id, None) is not None
 
     # log ----------------------------------------------------------------------------------

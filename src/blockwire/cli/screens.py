@@ -5,11 +5,13 @@ Spec: docs/reference/terminal-output.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import anyio.to_thread
 
 from blockwire.cli.output import write
 from blockwire.cli.terminals import Screen
-from blockwire.content import ConversationState, Message, TurnState
+from blockwire.content import Block, ConversationState, Message, TurnState
 from blockwire.jsontext import Json
 from blockwire.render import PlainStream, TranscriptStream, clean, plain_text
 
@@ -26,14 +28,20 @@ async def emit(text: str) -> None:
         await anyio.to_thread.run_sync(write, text)
 
 
-def question_message(text: str) -> Message:
-    """Return what a question looks like before its message has come back from the gateway."""
+def question_message(text: str, blocks: Sequence[Block] = ()) -> Message:
+    """Return what a question looks like before its message has come back from the gateway.
+
+    Args:
+        text: What is asked.
+        blocks: What goes with it.
+    """
     block: Json = {"id": "question", "type": "prose", "markdown": text}
+    more: list[Json] = [{"id": f"file_{index}", **item} for index, item in enumerate(blocks)]
     return {
         "id": "question",
         "role": "user",
         "status": "completed",
-        "content": [block],
+        "content": [block, *more],
         "created_at": 0,
     }
 

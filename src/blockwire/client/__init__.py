@@ -14,6 +14,7 @@ from blockwire.client.async_client import (
     StartAfter,
     StreamOptions,
 )
+from blockwire.client.attachments import Attachment
 from blockwire.client.blocking import Client
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions, new_key
 from blockwire.client.failures import ClientError
@@ -45,6 +46,7 @@ __all__ = [
     "Acknowledgement",
     "AskOptions",
     "AsyncClient",
+    "Attachment",
     "Capabilities",
     "Client",
     "ClientError",

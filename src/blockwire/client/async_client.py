@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
 from blockwire.client.answers import follow_turn, turn_state
+from blockwire.client.attachments import AttachmentCalls
 from blockwire.client.calls import GatewayCalls, SubmitOptions, conversation_path
 from blockwire.client.reader import OnConnection, OnReport, StreamReader
 from blockwire.client.search import SearchCalls
 from blockwire.client.shapes import Turn
 from blockwire.client.stream import Received, Subscription
-from blockwire.client.transfers import TransferCalls
 from blockwire.content import Block, ConversationState, StreamEvent, TurnState, View
 from blockwire.errors import LocalProtocolError
 
@@ -63,7 +63,7 @@ class AskOptions(SubmitOptions, FollowOptions, total=False):
 _FOLLOW: Final = frozenset(FollowOptions.__annotations__)
 
 
-class AsyncClient(TransferCalls, SearchCalls, GatewayCalls):
+class AsyncClient(AttachmentCalls, SearchCalls, GatewayCalls):
     """Talks to one gateway.
 
     Calls raise :class:`~blockwire.client.ClientError`. Reads and submits are repeated for a few

@@ -33,8 +33,8 @@ from blockwire.client.async_client import (
     StreamOptions,
 )
 from blockwire.client.blocking_access import BlockingAccessCalls
+from blockwire.client.blocking_attachments import BlockingAttachmentCalls
 from blockwire.client.blocking_search import BlockingSearchCalls
-from blockwire.client.blocking_transfers import BlockingTransferCalls
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions
 from blockwire.client.failures import client_closed
 from blockwire.client.settings import ClientSettings
@@ -49,7 +49,7 @@ __all__ = ["Client"]
 _T = TypeVar("_T")
 
 
-class Client(BlockingAccessCalls, BlockingSearchCalls, BlockingTransferCalls):
+class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
     """Talks to one gateway and waits for it; the surface is that of :class:`AsyncClient`.
 
     Close it, or use it as a context manager. It may be shared by threads. Callbacks are called in

@@ -5,7 +5,7 @@ Spec: docs/spec/gateway/exports.md.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
 from typing import TypeVar
 
 from blockwire.client.async_client import AsyncClient
@@ -39,7 +39,10 @@ class BlockingTransferCalls:
         return self._iterate(self._client.export(conversation_id, export_format, view=view))
 
     def import_archive(
-        self, archive: Iterable[bytes], *, idempotency_key: str | None = None
+        self,
+        archive: AsyncIterable[bytes] | Iterable[bytes],
+        *,
+        idempotency_key: str | None = None,
     ) -> ImportResult:
         """See :meth:`AsyncClient.import_archive`; ``archive`` is taken in the loop's thread."""
         return self._run(

@@ -12,6 +12,7 @@ from typing import Any, Final
 import anyio
 import click
 
+from blockwire.cli.attaching import FILE, attach_files
 from blockwire.cli.encoding import ID, TEXT, read_text_input
 from blockwire.cli.gateways import GatewayAtHand, newest_conversation, open_gateway
 from blockwire.cli.main import EXIT_FAILED, EXIT_INTERRUPTED
@@ -29,7 +30,8 @@ from blockwire.cli.settings import Config
 from blockwire.cli.system import SystemClock
 from blockwire.cli.terminals import screen_of
 from blockwire.client import AsyncClient, ClientError, ClientSettings, Turn
-from blockwire.content import TurnState
+from blockwire.content import Block, TurnState
+from blockwire.errors import LocalProtocolError
 from blockwire.render import request_text
 
 TITLE_CHARS_MAX: Final = 60
@@ -41,6 +43,14 @@ CANCEL_WAIT_S: Final = 10.0
 @click.argument("question", nargs=-1, type=TEXT)
 @click.option("-c", "--conversation", type=ID, metavar="ID", help="Go on in this conversation.")
 @click.option("--last", is_flag=True, help="Go on in the newest conversation.")
+@click.option(
+    "-a",
+    "--attach",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="A file that goes with the question; may be given several times.",
+)
 @click.option("--model", type=TEXT, metavar="NAME", help="Model, where the engine has several.")
 @click.option("--json", "as_json", is_flag=True, help="Print the finished turn as JSON instead.")
 @options(*ENGINE_OPTIONS, *READER_OPTIONS, *SCREEN_OPTIONS)
@@ -55,6 +65,7 @@ def command(question: tuple[str, ...], **arguments: Any) -> int:
     \b
       blockwire ask "Why is the sky blue?"
       blockwire ask --last "And at sunset?"
+      blockwire ask -a chart.png "What does it show?"
       git diff | blockwire ask --json | jq .message
 
     Status 0 when the answer is complete, 1 when it failed, 130 when it was stopped.
@@ -79,9 +90,9 @@ async def _ask(config: Config, text: str, engine: str | None, arguments: dict[st
     if not arguments["as_json"]:
         printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"])
     async with open_gateway(config) as gateway:
-        turn = await _submit(gateway.client, text, engine, arguments)
+        blocks, turn = await _submit(gateway.client, text, engine, arguments)
         if printer is not None:
-            await emit(printer.add_message(question_message(text)))
+            await emit(printer.add_message(question_message(text, blocks)))
         state = await _Answer(gateway, turn, printer).follow()
         if printer is None:
             final = await gateway.client.read_turn(turn.conversation_id, turn.id)
@@ -93,20 +104,32 @@ async def _ask(config: Config, text: str, engine: str | None, arguments: dict[st
 
 async def _submit(
     client: AsyncClient, text: str, engine: str | None, arguments: dict[str, Any]
-) -> Turn:
-    """Ask, in a conversation of its own where none is named; a refused question leaves none."""
+) -> tuple[list[Block], Turn]:
+    """Ask, in a conversation of its own where none is named; a refused question leaves none.
+
+    Returns the blocks of the files that go with it, too.
+    """
     conversation_id = await _named_conversation(client, arguments)
     is_new = conversation_id is None
     if conversation_id is None:
         conversation_id = await _new_conversation(client, text)
+    blocks: list[Block] = []
     try:
-        return await client.submit(conversation_id, text, engine=engine, model=arguments["model"])
-    except ClientError as error:
+        blocks = await attach_files(client, conversation_id, arguments["attach"])
+        content: str | list[Block] = text
+        if blocks:
+            content = [{"type": "prose", "markdown": text}, *blocks]
+        turn = await client.submit(
+            conversation_id, content, engine=engine, model=arguments["model"]
+        )
+    except (ClientError, LocalProtocolError) as error:
         # Without a status nobody knows whether the turn has begun.
-        if is_new and error.status is not None and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        status = error.status if isinstance(error, ClientError) else HTTPStatus.BAD_REQUEST
+        if is_new and status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR:
             with contextlib.suppress(ClientError):
                 await client.delete_conversation(conversation_id)
         raise
+    return blocks, turn
 
 
 async def _named_conversation(client: AsyncClient, arguments: dict[str, Any]) -> str | None:

@@ -88,20 +88,17 @@ def test_no_text_of_an_exception_or_a_library_is_shown(
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_the_level_debug_shows_texts_without_credentials(form: LogFormat) -> None:
+def test_the_level_debug_shows_what_libraries_say_without_credentials(form: LogFormat) -> None:
     formatter = LogFormatter(form, shows_texts=True)
     key = "sk-ant-api03-" + "Ab1" * 25
 
     for text in (SECRET, key):
-        for given in (
-            record(text, name="some.library"),
-            record("a route failed", error=ValueError(text)),
-        ):
-            line = formatter.format(given)
+        line = formatter.format(record(text, name="some.library"))
 
-            assert (SECRET in line) == (text == SECRET)
-            assert key not in line
-            assert "\n" not in line
+        assert (SECRET in line) == (text == SECRET)
+        assert key not in line
+        assert "\n" not in line
+    assert SECRET not in formatter.format(record("a route failed", error=ValueError(SECRET)))
 
 
 @pytest.mark.requirement("gateway:operations:log-bound")
@@ -135,6 +132,7 @@ def test_an_exception_that_is_its_own_cause_ends() -> None:
 def root() -> Iterator[logging.Logger]:
     logger = logging.getLogger()
     level, handlers = logger.level, list(logger.handlers)
+    logger.handlers[:] = [h for h in handlers if h.get_name() != "blockwire-log"]
     yield logger
     logger.setLevel(level)
     logger.handlers[:] = handlers

@@ -1,8 +1,8 @@
 """The log of ``serve``: one bounded line for each record, as text or as JSON, without content.
 
 Spec: docs/spec/gateway/operations.md, "Logs"; docs/reference/logs.md lists the members. A line holds ids,
-codes, counts and times. What may hold more (the text of an exception, what a program wrote to its
-standard error, what a library says) is shown at the level ``debug`` alone, and is redacted there.
+codes, counts and times. What may hold more (what a program wrote to its standard error, what a library
+says) is shown at the level ``debug`` alone, and is redacted there; the text of an exception never is.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class LogFormatter(logging.Formatter):
         if isinstance(told, dict):
             members.update(cast("dict[str, Json]", told))
         if record.exc_info and record.exc_info[1] is not None:
-            members["error"] = self._error(record.exc_info[1])
+            members["error"] = " < ".join(_shape(record.exc_info[1]))
         return {name: _bounded(value) for name, value in members.items()}
 
     def _message(self, record: logging.LogRecord) -> str:
@@ -76,11 +76,6 @@ class LogFormatter(logging.Formatter):
             return text if is_ours else self._redact(text)
         # A library may quote what it works with.
         return f"a library reports this; --log-level debug shows what ({record.funcName})"
-
-    def _error(self, error: BaseException) -> str:
-        if self._shows_texts:
-            return self._redact("".join(traceback.format_exception(error)))
-        return " < ".join(_shape(error))
 
 
 def _shape(error: BaseException) -> Iterator[str]:

@@ -41,6 +41,11 @@ SettingName = Literal[
     "trusted_proxies",
     "requests_per_s",
     "tick_ms",
+    "queue_max",
+    "on_turn_end",
+    "on_turn_waiting",
+    "webhook_url",
+    "webhook_secret",
     "upkeep_s",
     "keep_days",
     "keep_conversation_mib",
@@ -55,6 +60,7 @@ SettingName = Literal[
     "log_level",
     "log_format",
     "access_log",
+    "stop_s_max",
 ]
 Origin = Literal["default", "file", "environment", "flag"]
 
@@ -92,6 +98,9 @@ REQUESTS_PER_S_MAX: Final = 1_000_000
 TICK_MS_MAX: Final = 10_000
 """Beyond this a live answer no longer looks alive."""
 
+QUEUE_MAX: Final = 10_000
+"""More than anybody waits for."""
+
 DAY_S: Final = 86_400
 KEEP_DAYS_MAX: Final = 36_500
 KEEP_MIB_MAX: Final = 100_000_000
@@ -120,6 +129,15 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
         "tick_ms": Setting(
             int, 0, "Live readers of busy conversations wait that long for more", most=TICK_MS_MAX
         ),
+        "queue_max": Setting(
+            int, 16, "Turns that wait for one conversation; 0 for none", most=QUEUE_MAX
+        ),
+        "on_turn_end": Setting(
+            str, None, "Program that hears when a turn ends; words as in a shell"
+        ),
+        "on_turn_waiting": Setting(str, None, "The same for a turn that waits for a person"),
+        "webhook_url": Setting(str, None, "Address that both are posted to", is_secret=True),
+        "webhook_secret": Setting(str, None, "Key that signs what is posted", is_secret=True),
         "upkeep_s": Setting(
             int,
             60,
@@ -144,7 +162,9 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
             "Days that a cursor inside merged text needs no snapshot; 0 for no bound",
             most=KEEP_DAYS_MAX,
         ),
-        "attachment_mib": Setting(int, 64, "MiB of one attachment; 0 takes only empty ones", most=KEEP_MIB_MAX),
+        "attachment_mib": Setting(
+            int, 64, "MiB of one attachment; 0 takes only empty ones", most=KEEP_MIB_MAX
+        ),
         "attachments_tenant_mib": Setting(
             int, 10_240, "MiB of all attachments of one tenant; 0 for no bound", most=KEEP_MIB_MAX
         ),
@@ -175,6 +195,9 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
             "on or off: a line for each request, from the level info on",
             choices=SWITCH,
             is_live=True,
+        ),
+        "stop_s_max": Setting(
+            int, 10, "Seconds that turns and programs have to end when serve stops", most=3_600
         ),
     }
 )

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import anyio
 
 from blockwire.buses import MemoryBus
+from blockwire.cli.hooks import delivering, hooks_of
 from blockwire.cli.keeping import upkeep_settings
 from blockwire.cli.parts import auth_of, engines_of, http_settings_of
 from blockwire.cli.places import prepare_place
@@ -20,6 +21,7 @@ from blockwire.cli.schemas import published_schemas
 from blockwire.cli.settings import Config
 from blockwire.cli.spans import open_tracing
 from blockwire.cli.system import SystemClock, UlidFactory, armed_faults
+from blockwire.engines.hooks import TurnHooks
 from blockwire.errors import StoreError
 from blockwire.gateway import GatewayApp, GatewayService, GatewaySettings, Token, create_app
 from blockwire.gateway.credentials import new_secret
@@ -40,6 +42,7 @@ class Gateway(NamedTuple):
     engine_names: tuple[str, ...]
     warnings: tuple[str, ...]
     key: str
+    hooks: TurnHooks
     tokens: tuple[Token, ...]
     clock: SystemClock
     ids: UlidFactory
@@ -60,7 +63,12 @@ def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
     engines = engines_of(config, clock=clock, ids=ids)
     faults = armed_faults(os.environ)
     choice = open_tracing(os.environ)
-    settings = GatewaySettings(engine_default=engines.default, **upkeep_settings(config))
+    settings = GatewaySettings(
+        engine_default=engines.default,
+        stop_s_max=config["stop_s_max"],
+        **upkeep_settings(config),
+    )
+    hooks = hooks_of(config, clock=clock, redact=engines.redact)
     service = GatewayService(
         store=open_store(config["store"], faults=faults),
         bus=MemoryBus(),
@@ -72,6 +80,7 @@ def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
         faults=faults,
         profiles=engines.profiles,
         redact=engines.redact,
+        on_turn=hooks.tell,
         observer=Observer(
             clock, tracing=choice.tracing, logs_requests=config["access_log"] == "on"
         ),
@@ -92,6 +101,7 @@ def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
         engine_names=tuple(engines.profiles),
         warnings=(*warnings, *choice.warnings),
         key=key,
+        hooks=hooks,
         tokens=tokens,
         clock=clock,
         ids=ids,
@@ -118,9 +128,13 @@ async def started(gateway: Gateway) -> AsyncIterator[None]:
             error.code, f"{path}: {error.detail}", retryable=error.retryable
         ) from error
     try:
-        yield
+        # Around the stop: the turns that it ends are told, too.
+        async with delivering(gateway.hooks):
+            try:
+                yield
+            finally:
+                await gateway.service.stop()
     finally:
-        await gateway.service.stop()
         tracing = gateway.service.observer.tracing
         if tracing.makes_spans:
             with anyio.move_on_after(SPANS_S_MAX, shield=True):

@@ -108,6 +108,7 @@ class GatewayCore:
         self._supervisor: asyncio.Task[None] | None = None
         self._stop = anyio.Event()
         self._is_ending = False
+        self._ending_s: float | None = None
 
     def _make(self, conversation_id: str) -> Conversation:
         return Conversation(
@@ -189,7 +190,11 @@ class GatewayCore:
         self._is_ending = True
         for conversation in self._registry.all():
             self._drop_queue(conversation)
-        with anyio.move_on_after(self.settings.stop_s_max):
+        # Once for both, where a server drained before the service was stopped.
+        if self._ending_s is None:
+            self._ending_s = self._clock.monotonic_s()
+        spent_s = self._clock.monotonic_s() - self._ending_s
+        with anyio.move_on_after(self.settings.stop_s_max - spent_s):
             async with anyio.create_task_group() as endings:
                 for conversation in self._registry.all():
                     for live in list(conversation.turns.values()):

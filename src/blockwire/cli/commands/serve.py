@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -139,9 +140,12 @@ async def _serve(config: Config, read: Callable[[], Config]) -> int:
         reloader.reload()
         manager.ready(f"listening on {url}")
 
-    with service_signals(
-        on_stop=manager.stopping, on_force=kill_every_group, on_reload=reload
-    ) as stop:
+    def stopping() -> None:
+        manager.stopping()
+        # A program that does not care for a polite signal must not hold up the end of a service.
+        asyncio.get_running_loop().call_later(config["stop_s_max"], kill_every_group)
+
+    with service_signals(on_stop=stopping, on_force=kill_every_group, on_reload=reload) as stop:
         async with started(gateway), anyio.create_task_group() as tasks:
             tune_interpreter()
             tasks.start_soon(_beat, manager)

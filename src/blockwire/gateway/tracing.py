@@ -50,8 +50,7 @@ class Tracing:
 
     def start_request(self, traceparent: str | None) -> RequestSpan | None:
         """Let the work of this task belong to a request; None where nobody wants its end."""
-        if traceparent is not None:
-            CURRENT_TRACEPARENT.set(traceparent)
+        CURRENT_TRACEPARENT.set(traceparent)
         return None
 
     @contextmanager

@@ -100,7 +100,7 @@ class Gateway(Struct, frozen=True):
 
 
 @contextmanager
-def serving(*, tick_ms: int = 0) -> Iterator[Gateway]:
+def serving(*, tick_ms: int = 0, upkeep_s: int = 60) -> Iterator[Gateway]:
     """Run ``blockwire serve`` on a new SQLite store (FULL) on the disk of the working folder."""
     (ROOT / "build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="bench-") as folder:
@@ -109,6 +109,7 @@ def serving(*, tick_ms: int = 0) -> Iterator[Gateway]:
         command += ["--engine", "external", "--log-level", "error"]
         environment = {
             "BLOCKWIRE_TICK_MS": str(tick_ms),
+            "BLOCKWIRE_UPKEEP_S": str(upkeep_s),
             "XDG_DATA_HOME": folder,
             "XDG_CONFIG_HOME": folder,
         }

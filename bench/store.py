@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import statistics
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,6 +20,7 @@ import uvloop
 
 from blockwire.ports import Append, ConversationRow, Draft
 from blockwire.stores import SqliteStore
+from blockwire.testing.store_script import Script, new_conversation
 
 APPENDERS = 1_000
 ROUNDS = 3
@@ -25,6 +28,8 @@ ROUND_S = 2.0
 REPLAY_EVENTS = 100_000
 REPLAY_ROUNDS = 7
 PAGE_BYTES = 1024 * 1024
+SIZE_EVENTS = 20_000
+TOKEN = "word "
 TS = 1_740_000_000_000
 
 
@@ -112,6 +117,50 @@ async def measure_replay(folder: Path) -> dict[str, float]:
     return {"rows_ms": rows_ms, "joining_ms": joining_ms, "segments_ms": segments_ms}
 
 
+def used_bytes(path: Path) -> int:
+    """Return what the tables of a closed store take, free pages left out."""
+    with closing(sqlite3.connect(path)) as connection:
+        count, free, size = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+    return int((count - free) * size)
+
+
+async def measure_sizes(folder: Path) -> dict[str, float]:
+    """Return bytes on disk for a byte of an answer: a row an event, joined, merged."""
+    path = folder / f"{os.urandom(8).hex()}.sqlite3"
+    script = Script()
+    async with SqliteStore(path, synchronous="NORMAL"):
+        pass
+    empty = used_bytes(path)
+    sizes: list[int] = []
+    with patch("blockwire.stores.sqlite.ledger.LOOSE_ROWS_MAX", SIZE_EVENTS * 2):
+        async with SqliteStore(path, synchronous="NORMAL") as store:
+            await store.create_conversation(new_conversation())
+            await store.append(script.start_turn())
+            await store.append(script.start_block())
+            for _ in range(SIZE_EVENTS):
+                await store.append(script.write(TOKEN))
+    sizes.append(used_bytes(path))
+    async with SqliteStore(path, synchronous="NORMAL") as store:
+        await store.append(script.end_turn())
+        await store.join_rows()
+    sizes.append(used_bytes(path))
+    async with SqliteStore(path, synchronous="NORMAL") as store:
+        started_s = time.perf_counter()
+        while await store.merge_step():
+            pass
+        merging_s = time.perf_counter() - started_s
+    sizes.append(used_bytes(path))
+    answer = SIZE_EVENTS * len(TOKEN)
+    plain, joined, merged = ((size - empty) / answer for size in sizes)
+    return {
+        "plain": plain, "joined": joined, "merged": merged,
+        "merging_us": merging_s / SIZE_EVENTS * 1e6,
+    }  # fmt: skip
+
+
 async def measure() -> dict[str, dict[str, float]]:
     result: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR", ".")) as name:
@@ -120,6 +169,7 @@ async def measure() -> dict[str, dict[str, float]]:
             rounds.sort(key=lambda one: one["events_per_s"])
             result[f"append_{events_per_append}"] = rounds[ROUNDS // 2]
         result["replay"] = await measure_replay(Path(name))
+        result["sizes"] = await measure_sizes(Path(name))
     return result
 
 

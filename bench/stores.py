@@ -13,6 +13,7 @@ def measure_stores(*, quick: bool) -> list[Figure]:
     del quick
     result = store.main()
     one, five, replay = result["append_1"], result["append_5"], result["replay"]
+    sizes = result["sizes"]
     return [
         Figure(
             what="store: 5 events an append, 1,000 appenders", ours=five["events_per_s"],
@@ -24,5 +25,11 @@ def measure_stores(*, quick: bool) -> list[Figure]:
             what="store: replay of 100,000 events from segments", ours=replay["segments_ms"],
             unit="ms", peer=replay["rows_ms"], peer_name="a row an event", reach=0.5,
             note=f"joining them took {replay['joining_ms']:.0f} ms, while nobody waits",
+        ),
+        Figure(
+            what="store: bytes on disk for a byte of an answer, merged", ours=sizes["merged"],
+            unit="bytes", peer=sizes["plain"], peer_name="a row an event", reach=0.05,
+            note=f"{sizes['joined']:.0f} when joined only; the message itself is one of them; merging "
+            f"took {sizes['merging_us']:.1f} us an event, while nobody waits",
         ),
     ]  # fmt: skip

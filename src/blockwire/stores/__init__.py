@@ -15,6 +15,7 @@ from blockwire.stores.sqlite import (
     StoreOwner,
     backup_store,
     check_store,
+    list_tokens_in,
     read_owner,
 )
 from blockwire.stores.sqlite.upgrade import UpgradePlan, plan_upgrade, upgrade_store
@@ -32,6 +33,7 @@ __all__ = [
     "UpgradePlan",
     "backup_store",
     "check_store",
+    "list_tokens_in",
     "open_store",
     "plan_upgrade",
     "read_owner",

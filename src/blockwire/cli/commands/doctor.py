@@ -24,7 +24,8 @@ from blockwire.cli.settings import Config, unknown_variables
 from blockwire.cli.terminals import screen_of
 from blockwire.cli.wiring import build_gateway
 from blockwire.errors import BlockwireError
-from blockwire.stores import SQLITE_VERSION, check_store, read_owner
+from blockwire.gateway.sites import is_loopback
+from blockwire.stores import SQLITE_VERSION, check_store, list_tokens_in, read_owner
 
 Verdict = Literal["ok", "warning", "problem"]
 
@@ -125,6 +126,15 @@ def _engines(config: Config) -> Iterator[Finding]:
             yield Finding("ok", f"engine {name}", engine.kind)
 
 
+def _tokens(config: Config) -> Iterator[Finding]:
+    if is_loopback(config["host"]) or config["token_file"]:
+        return
+    path = store_path(config["store"])
+    if path is None or not path.exists() or not list_tokens_in(path):
+        detail = f"serve refuses {config['host']} without any: blockwire token create NAME"
+        yield Finding("problem", "tokens", detail)
+
+
 def _wiring(config: Config) -> Iterator[Finding]:
     for warning in build_gateway(config).warnings:
         yield Finding("warning", "tokens", warning)
@@ -169,6 +179,7 @@ _LOOKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _sqlite,
     _store,
     _engines,
+    _tokens,
     _wiring,
     _port,
     _terminal,

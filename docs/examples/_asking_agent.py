@@ -11,10 +11,10 @@ def say(kind: str, **members: object) -> None:
 def ask(prompt: str, kind: str = "approval") -> object:
     say("turn.suspended", request={"id": prompt, "kind": kind, "prompt": prompt})
     # With `answers = true` the next line of standard input is the answer.
-    return json.loads(sys.stdin.readline())["answer"]
+    return json.loads(sys.stdin.readline())["answer"]  # noqa: TID251 - this is what others do
 
 
-request = json.loads(sys.stdin.readline())
+request = json.loads(sys.stdin.readline())  # noqa: TID251
 name = ask("What is the file called?", kind="question")
 if ask(f"Delete {name}?") is True:
     text = f"Deleted {name}, or so I say."

@@ -12,7 +12,10 @@ import hashlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from typing import Final, Literal, NamedTuple, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+
+import anyio
 
 from blockwire import __version__
 from blockwire.archives import ARCHIVE_MEDIA_TYPE, ATTACHMENT_DATA_BYTES, ArchiveWriter
@@ -24,7 +27,9 @@ from blockwire.gateway.conversations import ConversationMethods
 from blockwire.gateway.shapes import shared_row, shared_shape, turn_shape
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import AttachmentRow, ConversationRow, MessageRow, Store
-from blockwire.render.documents import DocumentFormat, open_document
+
+if TYPE_CHECKING:
+    from blockwire.render.documents import DocumentFormat
 
 __all__ = ["EXPORT_FORMATS", "Export", "ExportFormat", "ExportMethods", "file_name"]
 
@@ -253,6 +258,10 @@ async def _document_pieces(
     source: _Source, document_format: DocumentFormat
 ) -> AsyncGenerator[bytes, None]:
     row = source.moment.row
+    # Parsers of Markdown and HTML: a gateway starts without, and then reads them beside its work.
+    await anyio.to_thread.run_sync(import_module, "blockwire.render.documents")
+    from blockwire.render.documents import open_document  # noqa: PLC0415
+
     document = open_document(
         document_format, title=row.title or row.auto_title, created_at=row.created_at
     )

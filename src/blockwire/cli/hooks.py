@@ -34,7 +34,7 @@ def hooks_of(config: Config, *, clock: Clock, redact: Callable[[str], str]) -> T
         on_turn_end=_command(config, "on_turn_end"),
         on_turn_waiting=_command(config, "on_turn_waiting"),
         webhook_url=_address(config),
-        webhook_secret=config["webhook_secret"] or None,
+        webhook_secret=config["webhook_key"] or None,
     )
     return TurnHooks(settings, clock=clock, redact=redact)
 

@@ -45,7 +45,7 @@ SettingName = Literal[
     "on_turn_end",
     "on_turn_waiting",
     "webhook_url",
-    "webhook_secret",
+    "webhook_key",
     "upkeep_s",
     "keep_days",
     "keep_conversation_mib",
@@ -137,7 +137,7 @@ SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
         ),
         "on_turn_waiting": Setting(str, None, "The same for a turn that waits for a person"),
         "webhook_url": Setting(str, None, "Address that both are posted to", is_secret=True),
-        "webhook_secret": Setting(str, None, "Key that signs what is posted", is_secret=True),
+        "webhook_key": Setting(str, None, "Key that signs what is posted", is_secret=True),
         "upkeep_s": Setting(
             int,
             60,

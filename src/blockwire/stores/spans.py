@@ -8,40 +8,29 @@ merged delta swallowed are one length for each number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import msgspec
 
-from blockwire.content import BlockDelta, StreamEvent, cut_merged, merge_deltas
+from blockwire.content import BlockDelta, cut_merged
 from blockwire.errors import StoreError
 from blockwire.stores.entries import first_frames, first_number, frames_after, frames_up_to
 
 __all__ = [
-    "MERGED_CHARS_MAX",
-    "BlockKey",
-    "Merging",
     "Run",
     "Span",
-    "completed_blocks",
     "cursor_expired",
     "cursor_inside_delta",
     "cut_frame",
+    "delta_frame",
     "frames_between",
-    "merge_spans",
+    "one_length",
+    "read_delta",
     "sum_lengths",
-    "text_length",
 ]
 
-MERGED_CHARS_MAX: Final = 65_536
-"""Unicode scalar values of one merged delta; a longer run becomes several."""
-
-BlockKey: TypeAlias = tuple[str, str]
-"""Id of a turn and of one of its blocks."""
-
 _DELTA: Final = b"\nevent: content.block.delta\ndata: "
-_COMPLETED: Final = b"\nevent: content.block.completed\ndata: "
-_DATA: Final = b"\ndata: "
 _END: Final = b"\n\n"
 # An id line is shorter, so the names of later lines are not looked for in whole texts.
 _HEAD_BYTES: Final = 80
@@ -92,18 +81,6 @@ class Run(NamedTuple):
         return self.first_seq <= cursor < self.seq
 
 
-class Merging(NamedTuple):
-    """What merging made of a stretch of the log.
-
-    Attributes:
-        spans: The same stretch, shorter.
-        open_seq: Number of the first delta whose block is not completed; None without one.
-    """
-
-    spans: list[Span]
-    open_seq: int | None
-
-
 class _Delta(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, tag_field="type",
     tag="content.block.delta",
@@ -120,13 +97,7 @@ class _Delta(
     ts: int
 
 
-class _Completed(msgspec.Struct, frozen=True, gc=False):
-    turn_id: str
-    block_id: str
-
-
 _decode_delta: Final = msgspec.json.Decoder(_Delta).decode
-_decode_completed: Final = msgspec.json.Decoder(_Completed).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -142,80 +113,8 @@ def cursor_inside_delta() -> StoreError:
     )
 
 
-# merging ------------------------------------------------------------------------------------
-def completed_blocks(frames: bytes) -> Iterator[BlockKey]:
-    """Yield the blocks that joined frames for owner views complete."""
-    start = frames.find(_COMPLETED)
-    while start >= 0:
-        end = frames.find(_END, start)
-        data = frames[start + len(_COMPLETED) : end].replace(_DATA, b"\n")
-        try:
-            completed = _decode_completed(data)
-        except (msgspec.DecodeError, RecursionError):
-            # Damage is for the check to tell; the block stays as it is.
-            pass
-        else:
-            yield completed.turn_id, completed.block_id
-        start = frames.find(_COMPLETED, end)
-
-
-def merge_spans(spans: Iterable[Span], closed: Container[BlockKey]) -> Merging:
-    """Return ``spans`` with each run of deltas of a completed block as one, or few.
-
-    Args:
-        spans: A stretch of the log without a gap, parts of it merged before.
-        closed: The blocks that no delta comes to any more.
-    """
-    merged: list[Span] = []
-    run: list[_Member] = []
-    open_seq: int | None = None
-    for span in spans:
-        member = _read_member(span)
-        if member is not None and member.key in closed:
-            if run and (run[-1].public is None) != (member.public is None):
-                merged += _merge_run(run)
-                run = []
-            run.append(member)
-            continue
-        if member is not None and open_seq is None:
-            open_seq = span.first_seq
-        merged += _merge_run(run)
-        merged.append(span)
-        run = []
-    merged += _merge_run(run)
-    return Merging(merged, open_seq)
-
-
-class _Member(NamedTuple):
-    """A span that is a delta, as each view gets it; ``public`` is None where it gets nothing."""
-
-    span: Span
-    owner: BlockDelta
-    public: BlockDelta | None
-
-    @property
-    def key(self) -> BlockKey:
-        return self.owner.turn_id, self.owner.block_id
-
-
-def _read_member(span: Span) -> _Member | None:
-    """Return the span as a delta, or None for what is never merged with anything."""
-    if span.is_merged and span.lengths is None:
-        return None
-    owner = _read_delta(span.owner)
-    if owner is None or owner.prev_seq != span.first_seq - 1 or owner.seq != span.seq:
-        return None
-    if span.public is None:
-        return _Member(span, owner, None)
-    if span.public is span.owner or span.public == span.owner:
-        return _Member(span, owner, owner)
-    public = _read_delta(span.public)
-    if public is None or public != msgspec.structs.replace(owner, prev_seq=public.prev_seq):
-        return None
-    return _Member(span, owner, public)
-
-
-def _read_delta(frame: bytes) -> BlockDelta | None:
+def read_delta(frame: bytes) -> BlockDelta | None:
+    """Return the delta in a frame; None for another event, and one with members we do not know."""
     start = frame.find(_DELTA, 0, _HEAD_BYTES)
     if start < 0:
         return None
@@ -229,32 +128,8 @@ def _read_delta(frame: bytes) -> BlockDelta | None:
     )  # fmt: skip
 
 
-def _merge_run(run: Sequence[_Member]) -> Iterator[Span]:
-    """Yield the spans of one run, all of which the public gets, or none of them."""
-    start = 0
-    for event in merge_deltas([member.owner for member in run], chars_max=MERGED_CHARS_MAX):
-        end = start + 1
-        while run[end - 1].span.seq < event.seq:
-            end += 1
-        part = run[start:end]
-        start = end
-        yield part[0].span if len(part) == 1 else _merged_span(event, part)
-
-
-def _merged_span(event: StreamEvent, part: Sequence[_Member]) -> Span:
-    assert isinstance(event, BlockDelta), "deltas become deltas"
-    owner = _frame(event)
-    first = part[0].public
-    public: bytes | None = owner
-    if first is None:
-        public = None
-    elif first.prev_seq != event.prev_seq:
-        public = _frame(msgspec.structs.replace(event, prev_seq=first.prev_seq))
-    lengths = b"".join([_lengths_of(member) for member in part])
-    return Span(part[0].span.first_seq, event.seq, owner, public, lengths)
-
-
-def _frame(event: BlockDelta) -> bytes:
+def delta_frame(event: BlockDelta) -> bytes:
+    """Return the frame of a delta, as a log spells it."""
     data = _encode(
         _Delta(
             event.turn_id, event.block_id, event.field, event.text, event.conversation_id,
@@ -264,17 +139,9 @@ def _frame(event: BlockDelta) -> bytes:
     return b"id: %d%b%b\n\n" % (event.seq, _DELTA, data)
 
 
-def text_length(frame: bytes) -> int | None:
-    """Return how many Unicode scalar values the delta in ``frame`` has; None for another event."""
-    event = _read_delta(frame)
-    return None if event is None else len(event.text)
-
-
 # lengths ------------------------------------------------------------------------------------
-def _lengths_of(member: _Member) -> bytes:
-    if member.span.lengths is not None:
-        return member.span.lengths
-    length = len(member.owner.text)
+def one_length(length: int) -> bytes:
+    """Return a length as it is kept."""
     if length < _BYTE_LENGTHS:
         return _BYTES[length]
     encoded = bytearray()
@@ -316,7 +183,7 @@ def cut_frame(frame: bytes, run: Run, *, after: int, up_to: int) -> bytes:
     Raises:
         StoreError: ``cursor_inside_delta`` where the lengths are gone or do not fit.
     """
-    event = _read_delta(frame)
+    event = read_delta(frame)
     if event is None or run.lengths is None:
         raise cursor_inside_delta()
     total, _ = sum_lengths(run.lengths)
@@ -331,7 +198,7 @@ def cut_frame(frame: bytes, run: Run, *, after: int, up_to: int) -> bytes:
         cut = cut_merged(event, pairs, after)
         assert cut is not None, "the caller has something to get"
         event = cut
-    return _frame(event)
+    return delta_frame(event)
 
 
 def frames_between(

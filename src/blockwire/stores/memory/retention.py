@@ -14,14 +14,8 @@ from blockwire.ports import BackupProgress, FramePage, RetentionLimits
 from blockwire.stores.entries import frame_ts
 from blockwire.stores.memory.base import MemoryBase
 from blockwire.stores.memory.state import MemoryConversation
-from blockwire.stores.spans import (
-    Run,
-    Span,
-    completed_blocks,
-    cursor_expired,
-    cut_frame,
-    merge_spans,
-)
+from blockwire.stores.merging import completed_blocks, merge_spans
+from blockwire.stores.spans import Run, Span, cursor_expired, cut_frame
 
 __all__ = ["MemoryRetention", "read_page"]
 

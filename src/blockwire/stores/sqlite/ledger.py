@@ -43,7 +43,7 @@ from blockwire.stores.sqlite.filing import Filing
 from blockwire.stores.sqlite.forks import note_conversation
 from blockwire.stores.sqlite.indexer import Indexer
 from blockwire.stores.sqlite.joining import LOOSE_ROWS_AT_END, LOOSE_ROWS_MAX, join_rows
-from blockwire.stores.sqlite.logrows import LogRow, extend_log_rows
+from blockwire.stores.sqlite.logrows import LogHead, LogRow, extend_log_rows
 from blockwire.stores.sqlite.merging import Merger
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import (
@@ -65,33 +65,6 @@ _DUE_LOADED_MAX: Final = 1000
 _COMPLETED: Final = "content.block.completed"
 
 
-class _Head:
-    """The head of one conversation as of the open transaction."""
-
-    __slots__ = (
-        "conversation_no",
-        "is_due",
-        "is_mergeable",
-        "joined_seq",
-        "loose_row_count",
-        "pending",
-        "public_seq",
-        "seq",
-        "updated_at",
-    )
-
-    def __init__(self, row: Sequence[int], loose_row_count: int) -> None:
-        self.conversation_no = row[0]
-        self.seq = row[1]
-        self.public_seq = row[2]
-        self.updated_at = row[3]
-        self.joined_seq = row[4]
-        self.is_mergeable = bool(row[6])
-        self.loose_row_count = loose_row_count
-        self.is_due = False
-        self.pending: list[Entry] = []
-
-
 class Ledger:
     """Performs requests on the writer's connection, inside the transaction that is open there.
 
@@ -106,9 +79,9 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, *, faults: Faults | None = None) -> None:
         self._connection = connection
         self._faults = faults
-        self._heads: dict[str, _Head] = {}
+        self._heads: dict[str, LogHead] = {}
         self._turns: dict[tuple[str, str], TurnRow] = {}
-        self._touched: dict[str, _Head] = {}
+        self._touched: dict[str, LogHead] = {}
         self._advanced: dict[tuple[int, str], tuple[int, int]] = {}
         self.has_deleted = False
         self.filing = Filing(connection)
@@ -150,13 +123,13 @@ class Ledger:
             self._heads.clear()
             self._turns.clear()
 
-    def _make_due(self, conversation_id: str, head: _Head) -> None:
+    def _make_due(self, conversation_id: str, head: LogHead) -> None:
         # Written down, so that a restart does not forget it; once in so many rows.
         head.is_due = True
         self.due.setdefault(conversation_id)
         self._save_segments(head)
 
-    def _save_segments(self, head: _Head) -> None:
+    def _save_segments(self, head: LogHead) -> None:
         parameters = {
             "conversation_no": head.conversation_no,
             "joined_seq": head.joined_seq,
@@ -199,16 +172,16 @@ class Ledger:
         self._grow(head, change, entries)
         return Appended(entries, turn)
 
-    def _load_head(self, conversation_id: str) -> _Head:
+    def _load_head(self, conversation_id: str) -> LogHead:
         row = self._connection.execute(SQL["load_head"], {"id": conversation_id}).fetchone()
         if row is None:
             raise conversation_not_found()
         keys = {"conversation_no": row[0], "joined_seq": row[4], "limit": LOOSE_ROWS_MAX}
         (loose_row_count,) = self._connection.execute(SQL["count_loose"], keys).fetchone()
-        head = self._heads[conversation_id] = _Head(row, loose_row_count)
+        head = self._heads[conversation_id] = LogHead(row, loose_row_count)
         return head
 
-    def _stamp(self, head: _Head, change: Append) -> list[Entry]:
+    def _stamp(self, head: LogHead, change: Append) -> list[Entry]:
         if self._faults is not None:
             self._faults.reach("encode.before")
         entries = stamp_all(
@@ -222,7 +195,7 @@ class Ledger:
             self._faults.reach("encode.after")
         return entries
 
-    def _grow(self, head: _Head, change: Append, entries: list[Entry]) -> None:
+    def _grow(self, head: LogHead, change: Append, entries: list[Entry]) -> None:
         head.updated_at = max(head.updated_at, change.ts)
         if not entries:
             keys = {"conversation_no": head.conversation_no, "updated_at": change.ts}
@@ -239,7 +212,7 @@ class Ledger:
         if is_end and head.loose_row_count >= LOOSE_ROWS_AT_END and not head.is_due:
             self._make_due(change.conversation_id, head)
 
-    def _note_completed(self, head: _Head, ts: int) -> None:
+    def _note_completed(self, head: LogHead, ts: int) -> None:
         self.merger.note_completed(head.conversation_no)
         if not head.is_mergeable:
             # Written down once, until it is merged.
@@ -258,7 +231,7 @@ class Ledger:
         turn = self._turns[conversation_id, turn_id] = turn_from_row(row)
         return turn
 
-    def _checked_turn(self, head: _Head, change: Append) -> TurnRow | None:
+    def _checked_turn(self, head: LogHead, change: Append) -> TurnRow | None:
         """Return the turn that ``change`` replaces, if any, after refusing what must be."""
         turn = change.turn
         if turn is None:
@@ -274,7 +247,7 @@ class Ledger:
         return stored
 
     def _checked_messages(
-        self, head: _Head, messages: Sequence[MessageRow]
+        self, head: LogHead, messages: Sequence[MessageRow]
     ) -> list[tuple[int, str, int, int, int, bytes]]:
         def exists(message_id: str) -> bool:
             keys = {"conversation_no": head.conversation_no, "id": message_id}
@@ -297,7 +270,7 @@ class Ledger:
             )
         return rows
 
-    def _save_turn(self, head: _Head, turn: TurnRow, stored: TurnRow | None) -> None:
+    def _save_turn(self, head: LogHead, turn: TurnRow, stored: TurnRow | None) -> None:
         key = (head.conversation_no, turn.id)
         if stored is None:
             parameters = turn_parameters(turn, head.conversation_no)

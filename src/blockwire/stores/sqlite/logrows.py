@@ -6,7 +6,7 @@ Spec: docs/spec/gateway/persistence.md, "The log".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from blockwire.ports import Entry
 
@@ -17,12 +17,39 @@ __all__ = ["LogHead", "LogRow", "extend_log_rows"]
 _ROW_BYTES_MAX: Final = 64 * 1024
 
 
-class LogHead(Protocol):
-    """What a row carries of the head of its conversation."""
+class LogHead:
+    """The head of one conversation as of the open transaction.
 
-    conversation_no: int
-    public_seq: int
-    updated_at: int
+    Attributes:
+        pending: Entries that are not written yet.
+        joined_seq: Up to here its rows are segments.
+        loose_row_count: Rows behind that, as far as it matters.
+        is_due: It waits to be joined.
+        is_mergeable: It waits to be merged.
+    """
+
+    __slots__ = (
+        "conversation_no",
+        "is_due",
+        "is_mergeable",
+        "joined_seq",
+        "loose_row_count",
+        "pending",
+        "public_seq",
+        "seq",
+        "updated_at",
+    )
+
+    def __init__(self, row: Sequence[int], loose_row_count: int) -> None:
+        self.conversation_no = row[0]
+        self.seq = row[1]
+        self.public_seq = row[2]
+        self.updated_at = row[3]
+        self.joined_seq = row[4]
+        self.is_mergeable = bool(row[6])
+        self.loose_row_count = loose_row_count
+        self.is_due = False
+        self.pending: list[Entry] = []
 
 
 LogRow: TypeAlias = tuple[int, int, int, int, int, bytes, bytes | None]

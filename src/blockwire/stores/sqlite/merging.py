@@ -16,7 +16,8 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from blockwire.stores.entries import frame_ts, split_frames
-from blockwire.stores.spans import BlockKey, Run, Span, completed_blocks, merge_spans
+from blockwire.stores.merging import BlockKey, completed_blocks, merge_spans
+from blockwire.stores.spans import Run, Span
 from blockwire.stores.sqlite.joining import SEGMENT_BYTES, SEGMENT_FRAMES
 from blockwire.stores.sqlite.logspans import WindowRow, read_row_spans
 from blockwire.stores.sqlite.queries import SQL
@@ -193,7 +194,8 @@ class Merger:
                 if len(rows) > 1 and (events >= _WINDOW_EVENTS or room_bytes <= 0):
                     return _Window(rows, is_last=False)
                 rows.append(row)
-                events += row.last_seq - row.first_seq + 1
+                # What was merged before is few frames, however many events it stands for.
+                events += 1 if row.is_merged else row.last_seq - row.first_seq + 1
                 room_bytes -= row.size_bytes
         return _Window(rows, is_last=True)
 

@@ -207,10 +207,11 @@ def _remove(connection: sqlite3.Connection, conversation_no: int) -> None:
     found = connection.execute(SQL["size_log_rows"], {**keys, "after": 0, "limit": _ROWS_MAX})
     rows = [row for row in map(_SizedRow._make, found) if row.last_seq <= cut]
     less_bytes = sum(row.size_bytes for row in rows if row.last_seq <= settled_seq)
-    is_done = len(rows) < _ROWS_MAX
+    # The row that holds the cut is for the end: it may be the last of the log.
+    is_done = len(rows) < _ROWS_MAX or rows[-1].last_seq == cut
     if is_done:
         less_bytes += _remove_last(connection, conversation_no, cut, settled_seq)
-    elif rows:
+    else:
         connection.execute(SQL["delete_log_rows"], {**keys, "last_row": rows[-1].last_seq})
     settled_seq = max(settled_seq, cut)
     settled_bytes = max(settled_bytes - less_bytes, 0)

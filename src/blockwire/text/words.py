@@ -75,10 +75,10 @@ _POINT_CLASSES: Final = range(10, 36)
 # What colours a terminal; without it, "31m" would be part of the word behind it.
 _CONTROL_SEQUENCE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
-# Where a name has an inner boundary; the run that it stands in; and what is a word as it stands.
+# Where a name has an inner boundary; the run that it stands in; and what counts of a word.
 _ASCII_BOUNDARY: Final = re.compile(r"[A-Z_](?:(?<=_)|(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 _ASCII_RUN: Final = re.compile(r"[A-Za-z0-9_]+")
-_ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
+_ASCII_WORD: Final = re.compile(rf"([a-z0-9]{{1,{WORD_CHARS_MAX}}})[a-z0-9]*")
 
 
 class Word(NamedTuple):
@@ -200,10 +200,10 @@ def _add_ascii(words: list[str], text: str) -> None:
             at -= 1
         name = _ASCII_RUN.match(text, at)
         assert name is not None, "the boundary stands in it"
-        words += [word[:WORD_CHARS_MAX] for word in _ASCII_WORD.findall(lower, start, at)]
+        words += _ASCII_WORD.findall(lower, start, at)
         _add_run(words, name[0])
         start = name.end()
-    words += [word[:WORD_CHARS_MAX] for word in _ASCII_WORD.findall(lower, start)]
+    words += _ASCII_WORD.findall(lower, start)
 
 
 def _add_run(words: list[str], run: str) -> None:

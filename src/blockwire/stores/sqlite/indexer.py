@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
 from blockwire.content import Message
-from blockwire.stores.sqlite.documents import WORDS_VERSION, document_rows
+from blockwire.stores.sqlite.documents import WORDS_VERSION, DocumentRow, document_rows
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.rows import message_from_row
 
@@ -28,6 +28,9 @@ _BUILD_BYTES_MAX: Final = 512 * 1024
 # deletes, which is all for an index of some megabytes; the others when there is time.
 _PURGE_PAGES: Final = 250
 _PURGE_STEPS_AT_ONCE: Final = 4
+
+# Messages whose documents are in memory while a conversation is taken out.
+_REMOVED_AT_ONCE: Final = 256
 
 # A merge that changed fewer rows had nothing to do.
 _MERGE_ROWS_MIN: Final = 2
@@ -61,12 +64,13 @@ class Indexer:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._has_removed = False
         self.forget()
 
     def forget(self) -> None:
         """Know what the file says: the transaction was rolled back."""
         self._has_removed = False
+        self._new_messages: list[tuple[int, int]] = []
+        self._new_documents: list[DocumentRow] = []
         row = self._connection.execute(SQL["load_search_state"]).fetchone()
         self._waiting_no: int = row[0]
         self._version: str = row[1]
@@ -87,7 +91,7 @@ class Indexer:
 
     # with what is stored ------------------------------------------------------------------
     def add(self, conversation_no: int, messages: Iterable[tuple[int, Message]]) -> None:
-        """Index messages that were just stored, by their numbers.
+        """Index messages that were just stored, by their numbers, at the end of the transaction.
 
         One whose number waits to be indexed (it was used before) waits, too.
         """
@@ -95,7 +99,26 @@ class Indexer:
         (tenant,) = self._connection.execute(SQL["tenant_of"], keys).fetchone()
         for message_no, message in messages:
             if message_no > self._waiting_no:
-                self._index(message_no, conversation_no, tenant, message)
+                self._collect(message_no, conversation_no, tenant, message)
+
+    def _collect(
+        self, message_no: int, conversation_no: int, tenant: str | None, message: Message
+    ) -> None:
+        created_at = cast("int", message["created_at"])
+        self._new_messages.append((message_no, created_at))
+        self._new_documents += document_rows(message_no, conversation_no, tenant, message)
+
+    def _insert_collected(self) -> None:
+        """Write what was collected.
+
+        In one go: any other statement may open a savepoint, for which FTS5 writes a segment, and many
+        small segments take three times as long.
+        """
+        messages, self._new_messages = self._new_messages, []
+        documents, self._new_documents = self._new_documents, []
+        if messages:
+            self._connection.executemany(SQL["index_message"], messages)
+            self._connection.executemany(SQL["index_document"], documents)
 
     def remove(self, conversation_id: str) -> None:
         """Take out a conversation that is about to be deleted."""
@@ -103,27 +126,27 @@ class Indexer:
         found = self._connection.execute(SQL["find_deleted"], keys).fetchone()
         if found is None:
             return
+        self._insert_collected()
         conversation_no, tenant = found
-        rows = self._connection.execute(
-            SQL["list_messages_of"], {"conversation_no": conversation_no}
-        )
-        for (message_no,) in rows.fetchall():
-            if message_no <= self._waiting_no:
-                continue
-            message = self._load(message_no)
-            self._connection.executemany(
-                SQL["unindex_document"],
-                list(document_rows(message_no, conversation_no, tenant, message)),
-            )
-            self._connection.execute(SQL["unindex_message"], (message_no,))
+        keys = {"conversation_no": conversation_no}
+        rows = self._connection.execute(SQL["list_messages_of"], keys).fetchall()
+        numbers = [number for (number,) in rows if number > self._waiting_no]
+        for start in range(0, len(numbers), _REMOVED_AT_ONCE):
+            some = numbers[start : start + _REMOVED_AT_ONCE]
+            documents: list[DocumentRow] = []
+            for number in some:
+                documents += document_rows(number, conversation_no, tenant, self._load(number))
+            self._connection.executemany(SQL["unindex_document"], documents)
+            self._connection.executemany(SQL["unindex_message"], [(number,) for number in some])
             self._has_removed = True
 
     def flush(self) -> None:
-        """Begin the purge that removals made necessary, and finish it if it is small."""
+        """Write what was collected; begin the purge that removals made necessary."""
+        self._insert_collected()
         if not self._has_removed:
             return
         self._has_removed = False
-        self._write_collected()
+        self._write_out()
         self._purge = _PURGE_DUE
         for _ in range(_PURGE_STEPS_AT_ONCE):
             if self._purge == _PURGE_DONE:
@@ -131,29 +154,20 @@ class Indexer:
             self._merge()
         self._save()
 
-    def _write_collected(self) -> None:
+    def _write_out(self) -> None:
         """Let FTS5 write what it holds back until the commit, which a merge would not see."""
-        self._connection.execute("SAVEPOINT collected")
-        self._connection.execute("RELEASE collected")
+        self._connection.execute("SAVEPOINT written")
+        self._connection.execute("RELEASE written")
 
     def _load(self, message_no: int) -> Message:
         row = self._connection.execute(SQL["read_message"], {"no": message_no}).fetchone()
         return message_from_row(row).message
 
-    def _index(
-        self, message_no: int, conversation_no: int, tenant: str | None, message: Message
-    ) -> None:
-        self._connection.executemany(
-            SQL["index_document"],
-            list(document_rows(message_no, conversation_no, tenant, message)),
-        )
-        keys = (message_no, message["created_at"])
-        self._connection.execute(SQL["index_message"], keys)
-
     # when there is time -------------------------------------------------------------------
     def start_again(self) -> None:
         """Empty the index and let all messages wait for it."""
-        self._write_collected()
+        self._insert_collected()
+        self._write_out()
         self._connection.execute(SQL["clear_index"])
         self._connection.execute(SQL["clear_indexed_messages"])
         (self._waiting_no,) = self._connection.execute(SQL["last_message"]).fetchone()
@@ -190,6 +204,7 @@ class Indexer:
             taken.append(row)
         # FTS5 wants numbers to rise.
         for message_no, conversation_no, tenant, _ in reversed(taken):
-            self._index(message_no, conversation_no, tenant, self._load(message_no))
+            self._collect(message_no, conversation_no, tenant, self._load(message_no))
+        self._insert_collected()
         self._waiting_no = taken[-1][0] - 1 if taken else 0
         self._save()

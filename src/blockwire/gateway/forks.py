@@ -138,6 +138,7 @@ class ForkMethods(GatewayCore):
             drafts=batch.drafts,
             ts=batch.ts,
             finished=batch.finished,
+            attachments=tuple(batch.attachments.items()),
         )
 
     async def _forget(self, conversation_id: str) -> None:

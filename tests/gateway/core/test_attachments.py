@@ -82,3 +82,25 @@ async def test_inline_files_of_a_submit_reach_the_engine() -> None:
         content: Any = asked.messages[0]["content"]
         assert "data" not in content[0]
         assert await read(asked.files, content[0]["attachment_id"]) == b"hi"
+
+
+@pytest.mark.requirement("attachments:hold:forked")
+async def test_a_fork_holds_the_attachments_of_its_messages() -> None:
+    engine = ScriptEngine(answering("ok"))
+    async with gateway(engines={"test": engine}) as world:
+        source = await world.conversation()
+        block = await put(world, source, b"content")
+        await world.ask(source, [block])
+        forked = await world.service.fork_conversation(source, {}, tenant=None, view="owner")
+        forked_id = str(forked["id"])
+
+        await world.service.delete_conversation(source, None)
+
+        store = world.service.store
+        assert await store.list_holders(block["attachment_id"]) == [forked_id]
+        found = await world.service.find_attachment(
+            block["attachment_id"], view="public", tenant=None, conversation_id=forked_id
+        )
+        assert found.size_bytes == 7
+        await world.service.delete_conversation(forked_id, None)
+        assert (await store.measure_attachments(None)).total_bytes == 0

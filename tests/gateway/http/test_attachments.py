@@ -623,3 +623,42 @@ async def test_what_nobody_names_is_collected_after_a_while() -> None:
 
         assert (await s.client.get(f"/v1/attachments/{lost['id']}")).status_code == 404
         assert (await s.client.get(f"/v1/attachments/{kept['id']}")).content == PNG
+
+
+@pytest.mark.requirement("attachments:view:share")
+async def test_a_share_link_shows_what_its_own_conversation_shows() -> None:
+    async with surface(auth=Auth(TOKENS)) as s:
+
+        async def conversation() -> str:
+            created = await s.client.post("/v1/conversations", headers=bearer("owner"))
+            return str(json_of(created)["id"])
+
+        async def say(conversation_id: str, role: str, *rows: dict[str, Any]) -> None:
+            message = body({"role": role, "content": [named(row) for row in rows]})
+            message["headers"] |= bearer("owner")
+            url = f"/v1/conversations/{conversation_id}/messages"
+            assert (await s.client.post(url, **message)).status_code == 201
+
+        shared, other = await conversation(), await conversation()
+        rows = [
+            await uploaded(s, text, conversation_id=shared, headers=bearer("owner"))
+            for text in (b"shown", b"private", b"unnamed", b"elsewhere")
+        ]
+        await say(shared, "user", rows[0])
+        await say(shared, "system", rows[1])
+        await say(other, "user", rows[3], rows[1])
+        request = body({})
+        request["headers"] |= bearer("owner")
+        made = json_of(await s.client.post(f"/v1/conversations/{shared}/shares", **request))
+        guest = {"authorization": f"Bearer {made['secret']}"}
+
+        answers = [
+            await s.client.get(f"/v1/attachments/{row['id']}", headers=guest) for row in rows
+        ]
+        upload = await s.client.post(
+            f"/v1/conversations/{shared}/attachments", content=b"x", headers=guest
+        )
+
+        assert [answer.status_code for answer in answers] == [200, 404, 404, 404]
+        assert answers[0].content == b"shown"
+        assert upload.status_code == 403

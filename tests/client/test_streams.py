@@ -444,10 +444,10 @@ async def test_a_turn_that_the_snapshot_does_not_hold_yet_is_waited_for() -> Non
     nothing = {**snapshot(EVENTS[:1]), "seq": 0, "messages": [], "turns": []}
     del nothing["seq"]
     async with playing(
-        submitted(b"queued"),
+        submitted(b"running"),
         [SSE, Send(ready() + frame(nothing) + heartbeat()), Hold(held := anyio.Event()),
          Send(frames(EVENTS)), Stall()],
-        list(whole("200 OK", TURN_BODY % (b"queued", b""))),
+        list(whole("200 OK", TURN_BODY % (b"running", b""))),
     ) as server, anyio.create_task_group() as group:  # fmt: skip
 
         async def ask() -> None:

@@ -11,6 +11,7 @@ from blockwire.client.async_client import (
     AskOptions,
     AsyncClient,
     FollowOptions,
+    ReadOptions,
     StartAfter,
     StreamOptions,
 )
@@ -18,6 +19,7 @@ from blockwire.client.attachments import Attachment
 from blockwire.client.blocking import Client
 from blockwire.client.calls import DEFAULT_URL, ConversationChanges, Order, SubmitOptions, new_key
 from blockwire.client.failures import ClientError
+from blockwire.client.line import OnQueued
 from blockwire.client.reader import ConnectionChange, ConnectionStatus
 from blockwire.client.search import (
     SearchFilters,
@@ -62,7 +64,9 @@ __all__ = [
     "FollowOptions",
     "ImportResult",
     "ImportedConversation",
+    "OnQueued",
     "Order",
+    "ReadOptions",
     "Received",
     "Reconnect",
     "Reported",

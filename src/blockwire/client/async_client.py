@@ -5,14 +5,16 @@ Spec: docs/spec/gateway/routes.md; docs/how-to/python-client.md. The blocking on
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypedDict, Unpack
 
 from blockwire.client.answers import follow_turn, turn_state
 from blockwire.client.attachments import AttachmentCalls
-from blockwire.client.calls import GatewayCalls, SubmitOptions, conversation_path
+from blockwire.client.calls import GatewayCalls, SubmitOptions, conversation_path, new_key
+from blockwire.client.failures import ClientError
+from blockwire.client.line import OnQueued, wait_in_line
 from blockwire.client.reader import OnConnection, OnReport, StreamReader
 from blockwire.client.search import SearchCalls
 from blockwire.client.shapes import Turn
@@ -20,13 +22,20 @@ from blockwire.client.stream import Received, Subscription
 from blockwire.content import Block, ConversationState, StreamEvent, TurnState, View
 from blockwire.errors import LocalProtocolError
 
-__all__ = ["AskOptions", "AsyncClient", "FollowOptions", "StartAfter", "StreamOptions"]
+__all__ = [
+    "AskOptions",
+    "AsyncClient",
+    "FollowOptions",
+    "ReadOptions",
+    "StartAfter",
+    "StreamOptions",
+]
 
 StartAfter = int | Literal["now"] | ConversationState
 """Where a stream begins: after a seq, with what is there now, or where a state stands."""
 
 
-class FollowOptions(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
     """How a stream is read.
 
     Attributes:
@@ -43,7 +52,20 @@ class FollowOptions(TypedDict, total=False):
     on_report: OnReport | None
 
 
-class StreamOptions(FollowOptions, total=False):
+class FollowOptions(ReadOptions, total=False):
+    """How an answer is followed.
+
+    Attributes:
+        on_queued: Called with the turn while it waits in line, whenever its place is another.
+        resubmit: Submits the same question again under the same key: a gateway that was started
+            anew knows nothing of a turn that waited. :meth:`AsyncClient.ask` has its own.
+    """
+
+    on_queued: OnQueued | None
+    resubmit: Callable[[], Awaitable[Turn]] | None
+
+
+class StreamOptions(ReadOptions, total=False):
     """How a conversation is read.
 
     Attributes:
@@ -149,7 +171,8 @@ class AsyncClient(AttachmentCalls, SearchCalls, GatewayCalls):
         """Submit a question and yield the newest state of its answer until that is over.
 
         The last one is terminal, whatever happened on the way. A turn that waits for a person is
-        yielded ``suspended``; it goes on after :meth:`resume`.
+        yielded ``suspended``; it goes on after :meth:`resume`. While it waits in line, nothing is
+        yielded; a gateway that forgets it is asked again under the same key.
 
         Args:
             conversation_id: Where.
@@ -159,7 +182,14 @@ class AsyncClient(AttachmentCalls, SearchCalls, GatewayCalls):
         """
         following: Any = {name: value for name, value in options.items() if name in _FOLLOW}
         submitting: Any = {name: value for name, value in options.items() if name not in _FOLLOW}
-        turn = await self.submit(conversation_id, content, **submitting)
+        submitting["idempotency_key"] = submitting.get("idempotency_key") or new_key()
+        asked = content if isinstance(content, str) else list(content)
+
+        async def submit() -> Turn:
+            return await self.submit(conversation_id, asked, **submitting)
+
+        turn = await submit()
+        following.setdefault("resubmit", submit)
         async with aclosing(self.follow(turn, **following)) as answer:
             async for state in answer:
                 yield state
@@ -167,19 +197,39 @@ class AsyncClient(AttachmentCalls, SearchCalls, GatewayCalls):
     async def follow(
         self, turn: Turn, **options: Unpack[FollowOptions]
     ) -> AsyncGenerator[TurnState, None]:
-        """Yield the newest state of a submitted turn until it is over; see :meth:`ask`."""
+        """Yield the newest state of a submitted turn until it is over; see :meth:`ask`.
+
+        Raises:
+            ClientError: ``turn_handed_back`` when somebody took it out of the line.
+        """
+        patience_s = options.get("give_up_s")
+        give_up_s = self._settings.ask_give_up_s if patience_s is None else patience_s
+        view = options.get("view")
+
+        async def read_waiting(wait_s: float) -> Turn:
+            return await self._read_turn(turn.conversation_id, turn.id, view=view, wait_s=wait_s)
+
+        turn = await wait_in_line(
+            turn,
+            read_waiting,
+            timing=self._timing,
+            on_queued=options.get("on_queued"),
+            resubmit=options.get("resubmit"),
+            give_up_s=give_up_s,
+        )
+        if turn.status == "cancelled" and not turn.durable:
+            raise ClientError("turn_handed_back", "the turn was taken out of the line", status=404)
 
         async def read() -> Turn:
-            return await self.read_turn(turn.conversation_id, turn.id, view=options.get("view"))
+            return await self.read_turn(turn.conversation_id, turn.id, view=view)
 
         if turn.is_over:
             yield turn_state(await read())
             return
-        patience_s = options.get("give_up_s")
         watching: StreamOptions = {
             "after": "now",
-            "view": options.get("view"),
-            "give_up_s": self._settings.ask_give_up_s if patience_s is None else patience_s,
+            "view": view,
+            "give_up_s": give_up_s,
             "on_connection": options.get("on_connection"),
             "on_report": options.get("on_report"),
         }

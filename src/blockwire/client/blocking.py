@@ -143,6 +143,12 @@ class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
         """See :meth:`AsyncClient.delete_conversation`."""
         self._run(lambda: self._client.delete_conversation(conversation_id))
 
+    def fork(
+        self, conversation_id: str, *, turn_id: str | None = None, title: str | None = None
+    ) -> Conversation:
+        """See :meth:`AsyncClient.fork`."""
+        return self._run(lambda: self._client.fork(conversation_id, turn_id=turn_id, title=title))
+
     # turns --------------------------------------------------------------------------------
     def submit(
         self,
@@ -152,6 +158,10 @@ class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
     ) -> Turn:
         """See :meth:`AsyncClient.submit`."""
         return self._run(lambda: self._client.submit(conversation_id, content, **options))
+
+    def retry(self, conversation_id: str, turn_id: str, **options: Unpack[SubmitOptions]) -> Turn:
+        """See :meth:`AsyncClient.retry`."""
+        return self._run(lambda: self._client.retry(conversation_id, turn_id, **options))
 
     def list_turns(self, conversation_id: str) -> Generator[Turn, None, None]:
         """See :meth:`AsyncClient.list_turns`."""

@@ -159,6 +159,23 @@ class GatewayCalls(AccessCalls):
         """Delete a conversation: nothing of it is left."""
         await self._http.call("DELETE", conversation_path(conversation_id))
 
+    async def fork(
+        self, conversation_id: str, *, turn_id: str | None = None, title: str | None = None
+    ) -> Conversation:
+        """Return a new conversation with the messages of this one.
+
+        Args:
+            conversation_id: Which.
+            turn_id: Up to and with this turn; None takes all that is over.
+            title: Of the new one; None takes that of the other.
+        """
+        named = {"turn_id": turn_id, "title": title}
+        body: dict[str, Json] = {name: text for name, text in named.items() if text is not None}
+        answer = await self._http.call(
+            "POST", f"{conversation_path(conversation_id)}/fork", body=body
+        )
+        return read_shape(Conversation, answer.value)
+
     # turns --------------------------------------------------------------------------------
     async def submit(
         self,
@@ -166,20 +183,33 @@ class GatewayCalls(AccessCalls):
         content: str | Iterable[Block],
         **options: Unpack[SubmitOptions],
     ) -> Turn:
-        """Submit a question and return its turn, which has only begun.
+        """Submit a question and return its turn, which has only begun, or waits in line.
 
         Args:
             conversation_id: Where.
             content: Text, or blocks.
             options: See :class:`SubmitOptions`.
         """
+        path = f"{conversation_path(conversation_id)}/turns"
+        return await self._submit(path, {"content": _content(content)}, options)
+
+    async def retry(
+        self, conversation_id: str, turn_id: str, **options: Unpack[SubmitOptions]
+    ) -> Turn:
+        """Ask the question of a turn that is over once more, and return the new turn.
+
+        What ``options`` do not say (see :class:`SubmitOptions`) stays as it was.
+        """
+        return await self._submit(f"{turn_path(conversation_id, turn_id)}/retry", {}, options)
+
+    async def _submit(self, path: str, body: Mapping[str, Json], options: SubmitOptions) -> Turn:
         members: dict[str, Any] = dict(options)
         key = members.pop("idempotency_key", None) or new_key()
-        body = {name: value for name, value in members.items() if value is not None}
+        more = {name: value for name, value in members.items() if value is not None}
         answer = await self._http.call(
             "POST",
-            f"{conversation_path(conversation_id)}/turns",
-            body={"content": _content(content), **body},
+            path,
+            body={**body, **more},
             headers={"idempotency-key": key},
             is_repeatable=True,
         )
@@ -233,7 +263,7 @@ class GatewayCalls(AccessCalls):
                 await sleep(timing, min(POLL_PAUSE_S, left_s))
 
     async def cancel(self, conversation_id: str, turn_id: str) -> Turn:
-        """Ask for the end of a turn and return it; it ends soon."""
+        """End a turn and return it; one that waits in line is handed back."""
         answer = await self._http.call("POST", f"{turn_path(conversation_id, turn_id)}/cancel")
         return read_shape(Turn, answer.value)
 

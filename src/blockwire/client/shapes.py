@@ -35,6 +35,9 @@ class Conversation(Struct, frozen=True, kw_only=True):
         title: Its title.
         metadata: What its owner keeps with it.
         running_turn_id: Its turn that is not over.
+        queued_turn_ids: Turns that wait for that, in order.
+        system: System prompt of its turns, for its owner.
+        usage: What its turns came to: ``turns``, token counts, ``cost`` by currency.
         members: The whole object as it came.
     """
 
@@ -46,6 +49,9 @@ class Conversation(Struct, frozen=True, kw_only=True):
     title: str | None = None
     metadata: JsonObject | None = None
     running_turn_id: str | None = None
+    queued_turn_ids: list[str] = []
+    system: str | None = None
+    usage: JsonObject | None = None
     members: JsonObject = _NOTHING
 
 
@@ -66,6 +72,10 @@ class Turn(Struct, frozen=True, kw_only=True):
         started_at: When it began.
         completed_at: When it ended.
         usage: Token counts.
+        cost: By currency, where prices are configured.
+        retry_of: The turn whose question it asks again.
+        position: Its place in the line while it is queued; the next one has 1.
+        content: What was asked, while it is queued or when it was handed back.
         error: ``{code, message, ...}`` of what failed.
         finish_reason: Why the model stopped.
         reason: Why the turn did not complete.
@@ -90,6 +100,10 @@ class Turn(Struct, frozen=True, kw_only=True):
     started_at: int | None = None
     completed_at: int | None = None
     usage: JsonObject | None = None
+    cost: JsonObject | None = None
+    retry_of: str | None = None
+    position: int | None = None
+    content: list[JsonObject] | None = None
     error: JsonObject | None = None
     finish_reason: str | None = None
     reason: str | None = None

@@ -6,8 +6,9 @@ first turn on when its conversation is free.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import anyio
 
@@ -28,6 +29,9 @@ __all__ = [
     "queued_notice",
     "queued_shape",
 ]
+
+HANDED_BACK_MAX: Final = 64
+"""Ids of turns that did not start, remembered for those who ask for them."""
 
 Outcome = Literal["started", "cancelled", "dropped"]
 
@@ -98,14 +102,16 @@ class TurnQueue:
 
     Attributes:
         is_moving: A task moves them on.
+        handed_back: Ids of those that left it and did not start, the last few.
     """
 
-    __slots__ = ("_space", "_turns", "is_moving")
+    __slots__ = ("_space", "_turns", "handed_back", "is_moving")
 
     def __init__(self, space: QueueSpace) -> None:
         self._space = space
         self._turns: dict[str, QueuedTurn] = {}
         self.is_moving = False
+        self.handed_back: deque[str] = deque(maxlen=HANDED_BACK_MAX)
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -156,6 +162,8 @@ class TurnQueue:
             self._space.count -= 1
             self._space.size_bytes -= turn.submission.size_bytes
             turn.settle(outcome, error)
+            if outcome != "started":
+                self.handed_back.append(turn.turn_id)
 
 
 def queued_shape(

@@ -321,10 +321,11 @@ class QueueMethods(AttachmentMethods):
         """Return a turn that waits, once it waits no more or at ``end_s``; None where it started.
 
         Raises:
-            BlockwireError: Why it was dropped.
+            BlockwireError: ``turn_handed_back``, or why it was dropped.
         """
         turn = conversation.queue.find(turn_id)
         if turn is None:
+            check_not_handed_back(conversation, turn_id)
             return None
         if end_s is not None:
             with anyio.CancelScope(deadline=end_s):
@@ -341,12 +342,25 @@ class QueueMethods(AttachmentMethods):
         """Hand a turn back that waits; None where none does. Hold the conversation's lock."""
         turn = conversation.queue.find(turn_id)
         if turn is None:
+            check_not_handed_back(conversation, turn_id)
             return None
         position = conversation.queue.position(turn)
         conversation.queue.remove(turn, "cancelled")
         self.bus.publish(dequeued_notice(conversation.id, turn, "cancelled"))
         self._tell_line(conversation, position)
         return queued_shape(conversation.id, turn, None, status="cancelled")
+
+
+def check_not_handed_back(conversation: Conversation, turn_id: str) -> None:
+    """Refuse a turn that left the line and never began.
+
+    Raises:
+        RemoteProtocolError: ``turn_handed_back``.
+    """
+    if turn_id in conversation.queue.handed_back:
+        raise RemoteProtocolError(
+            "turn_handed_back", "the turn was taken out of the line before it began"
+        )
 
 
 def turn_not_over() -> RemoteProtocolError:

@@ -121,7 +121,7 @@ class GatewayService(
             RemoteProtocolError: ``conversation_not_found``, ``turn_not_found``, ``turn_terminal``.
         """
         async with self._registry.using(conversation_id, tenant) as conversation:
-            if conversation.queue.find(turn_id) is not None:
+            if turn_id not in conversation.turns:
                 # Under the lock, so that it has started by then or never will.
                 async with conversation.changing():
                     queued = self._cancel_queued(conversation, turn_id)

@@ -201,7 +201,7 @@ async def test_a_cancelled_one_is_handed_back_and_leaves_nothing() -> None:
         assert waited[0]["status"] == "cancelled"
         assert told[2:] == [dequeued(second, "cancelled"), queued(third, 1)]
         for work in (world.turn, lambda c, t: world.service.cancel_turn(c, t, None)):
-            assert await refusal_of(lambda w=work: w(conversation_id, second)) == "turn_not_found"  # type: ignore[misc]
+            assert await refusal_of(lambda w=work: w(conversation_id, second)) == "turn_handed_back"  # type: ignore[misc]
         # Its key is free.
         again = await world.submit(conversation_id, "other", key="k")
         for number, turn_id in enumerate((first, third, again)):
@@ -289,7 +289,7 @@ async def test_the_last_turn_of_a_condition_may_be_one_that_waits() -> None:
 
         assert (stale, codes) == ("last_turn_mismatch", ["last_turn_mismatch"])
         assert told[-1] == dequeued(third, "last_turn_mismatch")
-        assert await refusal_of(lambda: world.turn(conversation_id, third)) == "turn_not_found"
+        assert await refusal_of(lambda: world.turn(conversation_id, third)) == "turn_handed_back"
         assert len(doors.engine.requests) == 1
         # The way is free.
         fourth = await world.submit(conversation_id, "4", if_last_turn=first)

@@ -120,7 +120,7 @@ _STARTED: Final = {
                  blockwire_epoch="What a producer of its events sends along."),
     200: json_of("conversation_turn", "The turn that this key led to before."),
 }  # fmt: skip
-_GONE: Final = ("conversation_not_found", "turn_not_found")
+_GONE: Final = ("conversation_not_found", "turn_not_found", "turn_handed_back")
 
 TURN_OPERATIONS: Final = (
     Operation(

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from blockwire.content import Block
 from blockwire.errors import RemoteProtocolError, StoreError
+from blockwire.jsontext import encode_json
 from blockwire.ports import SearchRequest
 from blockwire.stores import MemoryStore, SqliteStore, check_store
 from blockwire.stores.sqlite import documents, indexer
 from blockwire.stores.sqlite import search as sqlite_search
+from blockwire.stores.sqlite.queries import MIGRATIONS, split_statements
+from blockwire.stores.sqlite.schema import APPLICATION_ID
 from blockwire.testing.store_contract.search import (
     block_ids,
     find,
@@ -228,6 +231,32 @@ async def test_what_is_stored_while_the_index_is_built_is_found(
         page = await find(store, "word", limit=3)
         assert (block_ids(page), page.is_building) == (["new", "again", "b10"], False)
         assert await store.check() == []
+
+
+@pytest.mark.requirement("search:index:building")
+async def test_a_store_of_the_first_schema_is_indexed_when_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    with opened(path) as connection:
+        for statement in split_statements(MIGRATIONS[0]):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute(
+            "INSERT INTO conversations (no, id, created_at, updated_at, tags) VALUES (5, 'c', 1, 1, '[]')"
+        )
+        for number in range(1, 101):
+            message = make_message(f"m{number}", prose("b1", f"word {number}"))
+            data = encode_json(message).decode()
+            connection.execute(
+                "INSERT INTO messages (conversation_no, id, created_seq, finished_seq, message_bytes, "
+                "message) VALUES (5, ?, ?, ?, ?, ?)",
+                (f"m{number}", number, number, len(data), data),
+            )
+    async with SqliteStore(path) as store:
+        await wait_built(store)
+        page = await find(store, "word", limit=200)
+    assert [hit.envelope["id"] for hit in page.hits] == [f"m{n}" for n in range(100, 0, -1)]
+    assert not page.is_building
 
 
 @pytest.mark.requirement("search:index:words-version")

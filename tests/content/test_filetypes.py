@@ -115,6 +115,15 @@ def test_where_a_file_is_cut_does_not_matter(media_type: str, cuts: list[int]) -
     assert sniffer.finish() == media_type
 
 
+@pytest.mark.parametrize("media_type", ["application/x-tar", TEXT_TYPE, BINARY_TYPE])
+def test_a_long_file_is_looked_at_to_its_end(media_type: str) -> None:
+    sniffer = FileSniffer()
+    sniffer.feed(SAMPLES.get(media_type, b"a") + b"a" * 1000)
+    sniffer.feed(b"\x00" if media_type != TEXT_TYPE else b"a")
+
+    assert sniffer.finish() == media_type
+
+
 @given(st.text(alphabet=st.characters(blacklist_categories=["Cc", "Cs"])), st.text(max_size=3))
 def test_text_stays_text(text: str, more: str) -> None:
     # Behind a letter that no signature begins with.

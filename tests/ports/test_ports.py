@@ -86,7 +86,7 @@ def test_fault_points_come_in_pairs_around_each_step() -> None:
     assert list(points) == [f"{step}.{when}" for step in steps for when in ("before", "after")]
 
 
-def test_a_request_is_complete_json_for_a_program_in_any_language() -> None:
+def test_a_request_is_whole_without_what_is_no_part_of_its_json() -> None:
     request = EngineRequest(
         conversation_id="conv_1", turn_id="turn_1", engine="mine", messages=[], options={}
     )
@@ -100,6 +100,8 @@ def test_a_request_is_complete_json_for_a_program_in_any_language() -> None:
         "options": {},
         "model": None,
         "system": None,
+        "answers": None,
+        "files": None,
     }
 
 

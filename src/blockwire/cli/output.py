@@ -21,6 +21,7 @@ __all__ = [
     "note",
     "one_line",
     "write",
+    "write_bytes",
     "write_json",
 ]
 
@@ -60,6 +61,13 @@ def write_utf8(text: str) -> None:
     if text:
         sys.stdout.flush()
         _put(text.encode())
+
+
+def write_bytes(data: bytes) -> None:
+    """Write the bytes of a file; raises as :func:`write`."""
+    if data:
+        sys.stdout.flush()
+        _put(data)
 
 
 def write_json(value: Json) -> None:

@@ -55,7 +55,8 @@ def _members(*names: str) -> Callable[[Block], list[str]]:
 
 def _tool(block: Block) -> list[str]:
     values = (block.get(name) for name in ("input", "output", "error"))
-    return [cast("str", block["tool"]), *(_flat(value) for value in values if value is not None)]
+    texts = [cast("str", block["tool"]), *(_flat(value) for value in values if value is not None)]
+    return [text for text in texts if text]
 
 
 def _flat(value: Json) -> str:
@@ -72,7 +73,8 @@ def _flat(value: Json) -> str:
             waiting += [("", element) for element in reversed(item)]
             line = name
         else:
-            text = item if isinstance(item, str) else encode_json(item).decode()
+            # An output may be some hundred times as long as what is searched of it.
+            text = item[:room_chars] if isinstance(item, str) else encode_json(item).decode()
             line = f"{name}: {text}" if name else text
         if line:
             lines.append(line)

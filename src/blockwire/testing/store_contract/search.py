@@ -150,8 +150,13 @@ class SearchContract:
             {"id": "thought", "type": "reasoning", "text": "w8", "visibility": "visible"},
             {"id": "error", "type": "error", "code": "w_9", "message": "w10", "retryable": False},
             {"id": "notice", "type": "notice", "code": "c", "message": "w11"},
-            {"id": "file", "type": "attachment", "attachment_id": "a", "name": "w12.png"}
-            | {"media_type": "image/png"},
+            {
+                "id": "file",
+                "type": "attachment",
+                "attachment_id": "a",
+                "name": "w12.png",
+                "media_type": "image/png",
+            },
             {"id": "speech", "type": "speech", "text": "w13"},
             {"id": "new", "type": "chart", "fallback_text": "w14", "data": "w15"},
         )

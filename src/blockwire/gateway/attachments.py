@@ -5,9 +5,10 @@ Spec: docs/spec/gateway/attachments.md.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
-from contextlib import aclosing
-from functools import partial
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from functools import cached_property, partial
 
 from blockwire.content import View
 from blockwire.content.convert import RECORD_SOURCE, source_member
@@ -38,8 +39,24 @@ def attachment_shape(row: AttachmentRow) -> dict[str, Json]:
 class AttachmentMethods(GatewayCore):
     """The part of :class:`~blockwire.gateway.service.GatewayService` that is about attachments."""
 
-    # Uploads under way.
-    _upload_count = 0
+    @cached_property
+    def _uploads(self) -> Counter[str | None]:
+        """Uploads under way, by tenant."""
+        return Counter()
+
+    @contextmanager
+    def _uploading(self, tenant: str | None) -> Iterator[None]:
+        """Count an upload. Raises LimitError ``too_many_uploads``."""
+        total, own = self._uploads.total(), self._uploads[tenant]
+        if total >= self.settings.uploads_max or own >= self.settings.uploads_tenant_max:
+            raise LimitError("too_many_uploads", f"{own} uploads of yours are under way")
+        self._uploads[tenant] += 1
+        try:
+            yield
+        finally:
+            self._uploads[tenant] -= 1
+            # So that it does not grow with tenants of the past.
+            self._uploads += Counter()
 
     async def write_attachment(
         self,
@@ -66,10 +83,7 @@ class AttachmentMethods(GatewayCore):
         self._running_tasks()
         async with self._registry.using(conversation_id, tenant):
             pass
-        if self._upload_count >= self.settings.uploads_max:
-            raise LimitError("too_many_uploads", f"{self._upload_count} uploads are under way")
-        self._upload_count += 1
-        try:
+        with self._uploading(tenant):
             row = await self._write(
                 conversation_id,
                 chunks,
@@ -77,8 +91,6 @@ class AttachmentMethods(GatewayCore):
                 name=safe_file_name(name or FILE_NAME_DEFAULT),
                 claimed_type=claimed_type,
             )
-        finally:
-            self._upload_count -= 1
         self._reach("acknowledge.before")
         return attachment_shape(row)
 

@@ -56,6 +56,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
         attachments_bytes_max: All attachments, each content once; 0 for no bound.
         attachment_unnamed_s_max: An attachment that no message names for so long is removed.
         uploads_max: Uploads of attachments at the same time.
+        uploads_tenant_max: Those of one tenant, so that the others have a place.
         turns_in_flight_max: Turns that are running, of all conversations.
         queue_max: Turns that wait for one conversation.
         queue_bytes_max: Bodies of all turns that wait, of all conversations.
@@ -96,6 +97,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
     attachments_bytes_max: int = 53_687_091_200
     attachment_unnamed_s_max: float = 86_400.0
     uploads_max: int = 16
+    uploads_tenant_max: int = 8
     turns_in_flight_max: int = 10_000
     queue_max: int = 16
     queue_bytes_max: int = 67_108_864

@@ -286,6 +286,26 @@ async def test_so_many_uploads_at_once() -> None:
         assert (await s.client.post(url, content=b"second")).status_code == 201
 
 
+@pytest.mark.requirement("attachments:upload:many")
+async def test_a_tenant_leaves_a_place_for_uploads_of_others() -> None:
+    settings = msgspec.structs.replace(FAST, uploads_max=3, uploads_tenant_max=2)
+    async with surface(settings=settings, auth=Auth(TOKENS)) as s, peers(s.app) as connect:
+        urls = {}
+        for caller in ("owner", "other"):
+            created = json_of(await s.client.post("/v1/conversations", headers=bearer(caller)))
+            urls[caller] = f"/v1/conversations/{created['id']}/attachments"
+        for _ in range(2):
+            peer = await connect(urls["owner"], "POST", uploads=True, **bearer("owner"))
+            await peer.upload(b"slow")
+
+        statuses = [
+            (await s.client.post(urls[caller], content=b"x", headers=bearer(caller))).status_code
+            for caller in ("owner", "other", "other")
+        ]
+
+        assert statuses == [429, 201, 201]
+
+
 @pytest.mark.requirement("attachments:upload:dedup")
 async def test_the_same_bytes_are_kept_once_and_have_their_own_ids() -> None:
     async with surface() as s:
@@ -662,3 +682,51 @@ async def test_a_share_link_shows_what_its_own_conversation_shows() -> None:
         assert [answer.status_code for answer in answers] == [200, 404, 404, 404]
         assert answers[0].content == b"shown"
         assert upload.status_code == 403
+
+
+@pytest.mark.requirement("attachments:upload:cut")
+async def test_a_gateway_that_stops_waits_for_no_upload() -> None:
+    async with surface() as s, peers(s.app) as connect:
+        conversation_id = await s.world.conversation()
+        peer = await connect(
+            f"/v1/conversations/{conversation_id}/attachments", "POST", uploads=True
+        )
+        await peer.upload(b"beginning")
+
+        s.app.stop()
+        await peer.until_ended()
+
+        assert peer.status == 503
+        assert await s.world.service.store.list_attachments(conversation_id) == []
+
+
+@pytest.mark.requirement("attachments:download:cut")
+async def test_who_is_let_in_no_more_gets_no_more() -> None:
+    async with surface(auth=Auth()) as s, peers(s.app) as connect:
+        conversation_id = await s.world.conversation()
+        row = await uploaded(s, LARGE, conversation_id=conversation_id)
+        made = json_of(
+            await s.client.post(
+                "/v1/tokens", **body({"name": "reader", "scopes": ["read", "reasoning", "admin"]})
+            )
+        )
+        credentials = {"authorization": f"Bearer {made['token']}"}
+        peer = await connect(
+            f"/v1/attachments/{row['id']}",
+            sends_all=False,
+            fills_at_bytes=1000,
+            **credentials,
+        )
+        with anyio.fail_after(5):
+            await peer.is_stuck.wait()
+        revoked = await s.client.delete("/v1/tokens/reader", headers=credentials)
+        assert revoked.status_code == 204
+
+        peer.fills_at_bytes = 1 << 40
+        peer.read_on()
+        with anyio.fail_after(5):
+            await peer.done.wait()
+
+        assert peer.status == 200
+        assert not peer.ended.is_set()
+        assert sum(map(len, peer.writes)) < len(LARGE)

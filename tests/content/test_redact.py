@@ -88,6 +88,11 @@ HIDDEN = [
     ("aws_secret_access_key = abcd1234", "aws_secret_access_key = [redacted]"),
     ("Incorrect API key provided: abcdefgh.", "Incorrect API key provided: [redacted]"),
     ("curl -u me:pw https://h", "curl -u [redacted] https://h"),
+    ("HF_TOKEN=not-a-number run", "HF_TOKEN=[redacted] run"),
+    ("tool --api-key abc123def -v", "tool --api-key [redacted] -v"),
+    ("<password>hunter2</password>", "<password>[redacted]</password>"),
+    ("machine h login me password pw", "machine h login me password [redacted]"),
+    (f"key {'Ab1/' * 21}Ab==.", "key [redacted]."),
     ("https://hooks.slack.com/services/T0/B0/abcdef", "https://hooks.slack.com/services/[redacted]"),
     (
         "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
@@ -191,6 +196,7 @@ SECRETS = [
     ('quo"ted value', r'{"x":"quo\"ted value"}', '{"x":"[redacted]"}'),
     ("first long line here\nsecond long line here", "the second long line here", "the [redacted]"),
     ("  padded value ", "a padded value", "a [redacted]"),
+    ("\u0130stanbul key", "an \u0130STANBUL Key \u0130", "an [redacted] \u0130"),
     ("a.b*c(d)e", "a.b*c(d)e axbxc", "[redacted] axbxc"),
     ("\udcff\udcfe bytes", "x", "x"),
     # What could not be told from the replacement is left out.
@@ -242,7 +248,8 @@ HOSTILE = [
     "-----BEGIN PRIVATE KEY-----", "Traceback (most recent call last):\n", "C:\\a", " at :1\n",
     "eyJaaaaaaaa.", "cookie:", "bearer ", "secret", 'File "', "authorization: ", "goroutine 1 [a]:",
     "x:AA", "basic a", "ValueError(", "a.Error(", "-u a ", "api-key ", "aA1+/", "/a.py", "/home/+",
-    "@/a.", "file://", "a://b", "hooks.slack.com/services/", "password=", "xoxb-",
+    "@/a.", "file://", "--password ", "<password>", "login a password ", "A_TOKEN=", "\\\\n", "%41", "%25",
+    "x-a-", "\\\\\\'", "authorization,", "dapi0", "1//0", "a://b", "hooks.slack.com/services/", "password=", "xoxb-",
 ]  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from blockwire.stores.sqlite.queries import MIGRATIONS, split_statements
+from blockwire.stores.sqlite.schema import APPLICATION_ID
 from tests.suites import PROJECT
 
 
@@ -54,3 +56,13 @@ def run_script(script: str, *arguments: object) -> subprocess.CompletedProcess[s
 
 def assert_killed(ended: subprocess.CompletedProcess[str]) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
+
+
+def first_release(path: Path) -> None:
+    """Make a file as the first release made it, with nothing in it."""
+    with opened(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        for statement in split_statements(MIGRATIONS[0]):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")

@@ -26,6 +26,13 @@ async def store() -> AsyncIterator[Store]:
     "store:log:text",
     "store:log:refused",
     "store:epoch:fenced",
+    "store:merge:cursor",
+    "store:merge:completed",
+    "store:merge:up-to",
+    "store:retention:oldest",
+    "store:retention:messages",
+    "store:retention:unfinished",
+    "store:retention:expired",
     "content:stamp:rises",
 )
 class TestMemoryStore(StoreContract):

@@ -7,14 +7,34 @@ from pathlib import Path
 
 import pytest
 
+from blockwire.content import View
 from blockwire.errors import StoreError
+from blockwire.ports import RetentionLimits
 from blockwire.stores import SqliteStore, check_store
 from blockwire.stores.sqlite import schema
 from blockwire.stores.sqlite.queries import MIGRATIONS, SQL, split_statements
-from blockwire.testing.store_script import new_conversation
-from tests.stores.support import assert_killed, change, opened, run_script, values_for
+from blockwire.testing.store_contract import (
+    fold,
+    merge_all,
+    read_all,
+    same,
+    states_by_cursor,
+    tell_turn,
+    trim_all,
+)
+from blockwire.testing.store_script import Script, new_conversation
+from tests.stores.support import (
+    assert_killed,
+    change,
+    first_release,
+    opened,
+    run_script,
+    values_for,
+)
 
 pytestmark = pytest.mark.anyio
+
+VIEWS: list[View] = ["owner", "public"]
 
 KILLED_AT = """
     import asyncio, os, signal, sys
@@ -157,3 +177,82 @@ async def test_a_new_store_is_for_its_owner_alone_and_an_old_one_keeps_its_mode(
         assert stat.S_IMODE(path.stat().st_mode) == mode
         assert modes <= {0o600, mode}
         path.chmod(0o640)
+
+
+async def fill_first_release(path: Path, folder: Path) -> None:
+    """Make a store as the first release wrote it, with finished, running and suspended turns."""
+    source = folder / "source.sqlite3"
+    async with SqliteStore(source) as store:
+        for name in ("conv_1", "conv_2", "conv_3"):
+            await store.create_conversation(new_conversation(name, tenant="t1", title=name))
+        script = Script()
+        for number in range(40):
+            await tell_turn(store, script, *["some ", "words"] * 3, turn_id=f"turn_{number}")
+        await store.append(script.start_turn("turn_99"))
+        await store.append(script.start_block("turn_99"))
+        await store.append(script.write("still ", "running", turn_id="turn_99"))
+        await tell_turn(store, Script("conv_2"), "a")
+        await store.join_rows()
+    first_release(path)
+    with opened(path) as connection:
+        connection.execute("ATTACH ? AS source", (source.as_posix(),))
+        tables = connection.execute(
+            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name <> 'pings'"
+        ).fetchall()
+        for (table,) in tables:
+            info = connection.execute(f"PRAGMA main.table_info({table})").fetchall()
+            columns = ", ".join(column[1] for column in info)
+            connection.execute(
+                f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}"
+            )
+
+
+@pytest.mark.requirement("store:schema:migration")
+async def test_a_filled_store_of_the_first_release_is_brought_up(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    await fill_first_release(path, tmp_path)
+    with opened(path) as connection:
+        rows = connection.execute("SELECT last_seq, owner, public FROM log").fetchall()
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    async with SqliteStore(tmp_path / "source.sqlite3") as source:
+        states = await states_by_cursor(source, "owner")
+        before = [await read_all(source, view) for view in VIEWS]
+
+    async with SqliteStore(path) as store:
+        with opened(path) as connection:
+            columns = "SELECT last_seq, owner, public FROM log"
+            assert connection.execute(columns).fetchall() == rows, "nothing is rewritten"
+        assert await store.check() == []
+        assert [await read_all(store, view) for view in VIEWS] == before
+        assert [turn.id for turn in await store.list_unfinished_turns()] == ["turn_99"]
+
+        # What an older release wrote is merged and trimmed like what comes.
+        await merge_all(store)
+        assert await store.check() == []
+        assert sum("text" in event for event in await read_all(store)) == 40 * 2 + 2
+        for after in (0, 7, 100, max(states)):
+            events = await read_all(store, after=after)
+            assert same(fold(events, states[after].at(after, "conv_1")), states[max(states)])
+        await trim_all(store, RetentionLimits(conversation_bytes_max=5_000))
+        assert await store.log_start("conv_1") > 0
+        assert await store.check() == []
+    assert versions(path)[1] == len(MIGRATIONS)
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+@pytest.mark.requirement("store:schema:migration")
+async def test_a_filled_store_is_brought_up_from_every_version(
+    tmp_path: Path, version: int
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    await fill_first_release(path, tmp_path)
+    with opened(path) as connection:
+        # As a migration that was killed after some of its steps.
+        for script in MIGRATIONS[1:version]:
+            for statement in split_statements(script):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version}")
+
+    async with SqliteStore(path) as store:
+        assert await store.check() == []
+        assert len(await read_all(store)) > 400

@@ -120,24 +120,37 @@ class _Joining:
         """Add the next span if it continues the run; return whether it did."""
         if not self._is_seen_alike(span) or (span.is_merged and span.lengths is None):
             return False
+        found = self._text_of(span) or self._text_spelled_otherwise(span)
+        if found is None or self._chars + found[1] > MERGED_CHARS_MAX:
+            return False
+        text, length, self._ts = found
+        self._last = span
+        self._texts.append(text)
+        self._chars += length
+        self._lengths.append(span.lengths or one_length(length))
+        return True
+
+    def _text_of(self, span: Span) -> tuple[bytes, int, int] | None:
+        """Return text, its length and stamp of a delta that is spelled as the first one."""
         frame = span.owner
         start = frame.find(b"\n")
         end = frame.rfind(self._behind)
         numbers = b'%d,"prev_seq":%d,"ts":' % (span.seq, span.first_seq - 1)
         stamp = frame[end + len(self._behind) :]
         if end < 0 or not frame.startswith(self._before, start) or not stamp.startswith(numbers):
-            return False
+            return None
         ts = stamp[len(numbers) : -len(_FRAME_TAIL)]
         text = frame[start + len(self._before) : end]
         length = _spelled_length(text)
-        if length is None or not ts.isdigit() or self._chars + length > MERGED_CHARS_MAX:
-            return False
-        self._last = span
-        self._ts = int(ts)
-        self._texts.append(text)
-        self._chars += length
-        self._lengths.append(span.lengths or one_length(length))
-        return True
+        return None if length is None or not ts.isdigit() else (text, length, int(ts))
+
+    def _text_spelled_otherwise(self, span: Span) -> tuple[bytes, int, int] | None:
+        delta = read_delta(span.owner)
+        if delta is None or (delta.seq, delta.prev_seq) != (span.seq, span.first_seq - 1):
+            return None
+        if _parts_around_text(delta) != (self._before, self._behind):
+            return None
+        return _spelled(delta.text), len(delta.text), delta.ts
 
     def _is_seen_alike(self, span: Span) -> bool:
         if self._public_prev_seq is None:

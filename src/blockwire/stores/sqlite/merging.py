@@ -25,10 +25,10 @@ from blockwire.stores.sqlite.queries import SQL
 __all__ = ["Merger", "first_stamp"]
 
 # What one step reads, unless two rows hold more: events, and bytes of rows.
-_WINDOW_EVENTS: Final = 2_000
-_WINDOW_BYTES: Final = 512 * 1024
+_WINDOW_EVENTS: Final = 1_000
+_WINDOW_BYTES: Final = 256 * 1024
 # Bytes that one step looks through for completed blocks.
-_SCAN_BYTES: Final = 2 * 1024 * 1024
+_SCAN_BYTES: Final = 1024 * 1024
 # Conversations of which the completed blocks are remembered, and how many of each, while others of
 # their blocks are open. What is forgotten is looked for again.
 _REMEMBERED_MAX: Final = 256

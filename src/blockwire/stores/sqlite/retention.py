@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from blockwire.ports import BackupProgress, RetentionLimits
 from blockwire.stores.sqlite.backup import backup_store
 from blockwire.stores.sqlite.base import SqliteBase
@@ -68,7 +70,8 @@ class SqliteRetention(SqliteBase):
         except asyncio.CancelledError:
             # The thread takes away what it has written before this call is over.
             stopping.set()
-            await asyncio.wait([copying])
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([copying])
             copying.exception()
             raise
 

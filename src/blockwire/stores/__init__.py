@@ -18,6 +18,7 @@ from blockwire.stores.sqlite import (
     list_tokens_in,
     read_owner,
 )
+from blockwire.stores.sqlite.health import StoreHealth, find_copies, store_health
 from blockwire.stores.sqlite.upgrade import UpgradePlan, plan_upgrade, upgrade_store
 from blockwire.stores.urls import open_store
 
@@ -28,14 +29,17 @@ __all__ = [
     "SQLITE_VERSION",
     "MemoryStore",
     "SqliteStore",
+    "StoreHealth",
     "StoreLock",
     "StoreOwner",
     "UpgradePlan",
     "backup_store",
     "check_store",
+    "find_copies",
     "list_tokens_in",
     "open_store",
     "plan_upgrade",
     "read_owner",
+    "store_health",
     "upgrade_store",
 ]

@@ -8,44 +8,49 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import click
 
 from blockwire import __version__
+from blockwire.cli.checkup import (
+    look_at_backups,
+    look_at_clock,
+    look_at_limits,
+    look_at_proxy,
+    look_at_store,
+)
 from blockwire.cli.engine_tables import engine_configs
+from blockwire.cli.findings import Finding
 from blockwire.cli.main import EXIT_FAILED
 from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
 from blockwire.cli.output import one_line, write, write_json
 from blockwire.cli.places import prepare_place, store_path
 from blockwire.cli.readiness import lacks
 from blockwire.cli.settings import Config, unknown_variables
+from blockwire.cli.system import SystemClock
 from blockwire.cli.terminals import screen_of
 from blockwire.cli.wiring import build_gateway
 from blockwire.errors import BlockwireError
 from blockwire.gateway.sites import is_loopback
-from blockwire.stores import SQLITE_VERSION, check_store, list_tokens_in, read_owner
-
-Verdict = Literal["ok", "warning", "problem"]
-
-
-class Finding(NamedTuple):
-    """One thing that was looked at, and what to do about it."""
-
-    verdict: Verdict
-    what: str
-    detail: str
+from blockwire.stores import SQLITE_VERSION, list_tokens_in, read_owner
 
 
 @click.command()
-@options(*CONFIG_OPTIONS, click.option("--json", "as_json", is_flag=True, help="Print JSON."))
-def command(*, as_json: bool, **arguments: Any) -> int:
+@options(
+    *CONFIG_OPTIONS,
+    click.option("--backups", metavar="FOLDER", help="Look there for copies of the store."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+)
+def command(*, backups: str | None, as_json: bool, **arguments: Any) -> int:
     """Look for what could stop blockwire from working on this machine.
 
-    Changes nothing. Status 1 when there is a problem.
+    Looks at configuration, store, disk, backups, tokens, engines, port, clock and limits of this
+    machine. Changes nothing. Status 1 when there is a problem.
     """
-    findings = list(_findings(arguments))
+    findings = list(_findings(arguments, backups))
     if as_json:
         write_json([dict(finding._asdict()) for finding in findings])
     else:
@@ -57,7 +62,7 @@ def command(*, as_json: bool, **arguments: Any) -> int:
     return EXIT_FAILED if any(f.verdict == "problem" for f in findings) else 0
 
 
-def _findings(arguments: dict[str, Any]) -> Iterator[Finding]:
+def _findings(arguments: dict[str, Any], backups: str | None) -> Iterator[Finding]:
     yield Finding("ok", "version", f"blockwire {__version__}, Python {platform.python_version()}")
     try:
         config = take_config(arguments)
@@ -68,13 +73,15 @@ def _findings(arguments: dict[str, Any]) -> Iterator[Finding]:
         "ok", "configuration", str(config.path) if config.path else "no file; defaults are used"
     )
     told: set[str] = set()
-    for look in _LOOKS:
+    looks = {look.__name__.strip("_"): partial(look, config) for look in _LOOKS}
+    looks["backups"] = partial(_backups, config, backups)
+    for name, look in looks.items():
         try:
-            yield from look(config)
+            yield from look()
         except BlockwireError as error:
             # Building the gateway meets again what looking at its parts has met.
             if error.detail not in told:
-                yield Finding("problem", look.__name__.strip("_"), f"{error.detail} [{error.code}]")
+                yield Finding("problem", name, f"{error.detail} [{error.code}]")
             told.add(error.detail)
 
 
@@ -96,14 +103,22 @@ def _store(config: Config) -> Iterator[Finding]:
         yield from _future_store(path)
         return
     prepare_place(path)
-    owner = read_owner(path)
-    if owner is not None:
-        yield Finding("ok", "gateway", f"process {owner.pid} serves {owner.url or 'no address'}")
-    problems = check_store(path)
-    if problems:
-        yield Finding("problem", "store", f"{path}: problems: {len(problems)}; run blockwire check")
-    else:
-        yield Finding("ok", "store", f"{path} is in order")
+    yield from look_at_store(path)
+
+
+def _clock(config: Config) -> Iterator[Finding]:
+    yield from look_at_clock(store_path(config["store"]), SystemClock().now_ms())
+
+
+def _limits(_config: Config) -> Iterator[Finding]:
+    yield from look_at_limits()
+
+
+def _backups(config: Config, folder: str | None) -> Iterator[Finding]:
+    path = store_path(config["store"])
+    if path is not None and path.exists():
+        place = Path(folder) if folder is not None else None
+        yield from look_at_backups(path, place, SystemClock().now_ms())
 
 
 def _future_store(path: Path) -> Iterator[Finding]:
@@ -182,5 +197,8 @@ _LOOKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _tokens,
     _wiring,
     _port,
+    look_at_proxy,
+    _clock,
+    _limits,
     _terminal,
 )

@@ -41,6 +41,7 @@ class GatewayAtHand:
 
     Attributes:
         client: Of the gateway where it is now.
+        is_own: It runs in this process, and ends with it.
     """
 
     def __init__(self, client: AsyncClient, *, path: Path | None, token: str | None) -> None:
@@ -52,6 +53,7 @@ class GatewayAtHand:
             token: Of the configuration; without one the key that the store's owner leaves.
         """
         self.client = client
+        self.is_own = False
         self._path = path
         self._token = token
 
@@ -141,6 +143,7 @@ async def open_gateway(config: Config, *, makes_store: bool = True) -> AsyncIter
             else:
                 path = None
         gateway = GatewayAtHand(AsyncClient(url, token=token or key), path=path, token=token)
+        gateway.is_own = config["url"] is None and path is None
         try:
             yield gateway
         finally:

@@ -23,9 +23,10 @@ from blockwire import __version__
 from blockwire.cli.encoding import repair_streams
 from blockwire.errors import BlockwireError
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "cli", "main"]
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_WAITING", "cli", "main"]
 
 EXIT_FAILED: Final = 1
+EXIT_WAITING: Final = 3
 EXIT_SIGNAL: Final = 128
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
@@ -35,6 +36,9 @@ ADVICE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "conversation_not_found": "blockwire list shows what there is",
         "attachment_not_found": "blockwire show CONVERSATION --json names those that there are",
+        "turn_handed_back": "somebody took the question out of the line; ask it again",
+        "turn_not_suspended": "blockwire watch CONVERSATION shows what it does",
+        "queue_full": "wait for those before, or stop one: blockwire watch CONVERSATION shows them",
         "engine_not_found": "the others need a gateway that was started with them (--engine, --config)",
         "address_in_use": "--port says which",
         "body_too_large": "the question is too long",
@@ -52,6 +56,7 @@ ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "serve": ("serve", "Serve conversations over HTTP and SSE."),
     "ask": ("ask", "Ask, and stream the answer into the terminal or a pipe."),
+    "answer": ("answer", "Answer what a turn waits for."),
     "watch": ("watch", "Follow a conversation live; survives every reconnect."),
     "list": ("listing", "List conversations, newest first."),
     "show": ("show", "Print a conversation as it is stored."),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
 import click
 
-from blockwire.cli.attaching import FILE, attach_files
+from blockwire.cli.asking import Asked, ask_question
+from blockwire.cli.attaching import FILE
 from blockwire.cli.encoding import ID, TEXT, read_text_input
-from blockwire.cli.gateways import GatewayAtHand, newest_conversation, open_gateway
-from blockwire.cli.main import EXIT_FAILED, EXIT_INTERRUPTED
+from blockwire.cli.gateways import GatewayAtHand, open_gateway
+from blockwire.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
 from blockwire.cli.options import (
     ENGINE_OPTIONS,
     READER_OPTIONS,
@@ -25,16 +24,18 @@ from blockwire.cli.options import (
 )
 from blockwire.cli.outages import outage_notes
 from blockwire.cli.output import note, write_json
+from blockwire.cli.prompting import prompting
 from blockwire.cli.screens import TurnPrinter, emit, question_message
 from blockwire.cli.settings import Config
 from blockwire.cli.system import SystemClock
 from blockwire.cli.terminals import screen_of
 from blockwire.client import AsyncClient, ClientError, ClientSettings, Turn
-from blockwire.content import Block, TurnState
-from blockwire.errors import LocalProtocolError
+from blockwire.content import TurnState
+from blockwire.jsontext import Json
 from blockwire.render import request_text
 
-TITLE_CHARS_MAX: Final = 60
+_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
+
 CANCEL_WAIT_S: Final = 10.0
 """How long a stopped answer may take to end; it was kept at every moment anyway."""
 
@@ -68,7 +69,11 @@ def command(question: tuple[str, ...], **arguments: Any) -> int:
       blockwire ask -a chart.png "What does it show?"
       git diff | blockwire ask --json | jq .message
 
-    Status 0 when the answer is complete, 1 when it failed, 130 when it was stopped.
+    In a terminal, what the answer asks for in between is asked here; elsewhere it is printed, and
+    "blockwire answer" answers it.
+
+    Status 0 when the answer is complete, 1 when it failed, 3 when it waits for an answer that
+    nobody here can give, 130 when it was stopped.
     """  # noqa: D301 - click reads the escape: the lines below it stay as they are
     if arguments["last"] and arguments["conversation"] is not None:
         raise click.UsageError("--last and --conversation name two conversations; give one")
@@ -90,72 +95,35 @@ async def _ask(config: Config, text: str, engine: str | None, arguments: dict[st
     if not arguments["as_json"]:
         printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"])
     async with open_gateway(config) as gateway:
-        blocks, turn = await _submit(gateway.client, text, engine, arguments)
+        asked = await ask_question(gateway.client, text, engine, arguments)
         if printer is not None:
-            await emit(printer.add_message(question_message(text, blocks)))
-        state = await _Answer(gateway, turn, printer).follow()
+            await emit(printer.add_message(question_message(text, asked.files)))
+        answer = _Answer(gateway, asked, printer)
+        state = await answer.follow()
         if printer is None:
-            final = await gateway.client.read_turn(turn.conversation_id, turn.id)
+            final = await gateway.client.read_turn(asked.conversation_id, answer.turn.id)
             write_json(dict(final.members))
     if state.status == "cancelled":
         return EXIT_INTERRUPTED
+    if state.status == "suspended":
+        return EXIT_WAITING
     return 0 if state.status == "completed" else EXIT_FAILED
 
 
-async def _submit(
-    client: AsyncClient, text: str, engine: str | None, arguments: dict[str, Any]
-) -> tuple[list[Block], Turn]:
-    """Ask, in a conversation of its own where none is named; a refused question leaves none.
-
-    Returns the blocks of the files that go with it, too.
-    """
-    conversation_id = await _named_conversation(client, arguments)
-    is_new = conversation_id is None
-    if conversation_id is None:
-        conversation_id = await _new_conversation(client, text)
-    blocks: list[Block] = []
-    try:
-        blocks = await attach_files(client, conversation_id, arguments["attach"])
-        content: str | list[Block] = text
-        if blocks:
-            content = [{"type": "prose", "markdown": text}, *blocks]
-        turn = await client.submit(
-            conversation_id, content, engine=engine, model=arguments["model"]
-        )
-    except (ClientError, LocalProtocolError) as error:
-        # Without a status nobody knows whether the turn has begun.
-        status = error.status if isinstance(error, ClientError) else HTTPStatus.BAD_REQUEST
-        if is_new and status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            with contextlib.suppress(ClientError):
-                await client.delete_conversation(conversation_id)
-        raise
-    return blocks, turn
-
-
-async def _named_conversation(client: AsyncClient, arguments: dict[str, Any]) -> str | None:
-    if arguments["conversation"] is not None:
-        conversation_id: str = arguments["conversation"]
-        return conversation_id
-    newest = await newest_conversation(client) if arguments["last"] else None
-    return None if newest is None else newest.id
-
-
-async def _new_conversation(client: AsyncClient, text: str) -> str:
-    # The first line names the conversation in lists.
-    title = text.split("\n", 1)[0][:TITLE_CHARS_MAX]
-    title = "".join(c for c in title if c.isprintable())
-    return (await client.create_conversation(title=title or None)).id
-
-
 class _Answer:
-    """Prints an answer as it comes; silent without a printer."""
+    """Prints an answer as it comes; silent without a printer.
 
-    def __init__(self, gateway: GatewayAtHand, turn: Turn, printer: TurnPrinter | None) -> None:
+    Attributes:
+        turn: What the question became; another one when a new gateway had to be asked again.
+    """
+
+    def __init__(self, gateway: GatewayAtHand, asked: Asked, printer: TurnPrinter | None) -> None:
+        self.turn = asked.turn
         self._gateway = gateway
-        self._turn = turn
+        self._asked = asked
         self._printer = printer
         self._is_drawn = printer is not None and printer.is_drawn
-        self._asked: object = None
+        self._told: object = None
 
     async def follow(self) -> TurnState:
         """Return the last state; Ctrl-C stops the answer first, and then the command."""
@@ -163,7 +131,13 @@ class _Answer:
         def open_stream(
             client: AsyncClient, give_up_s: float | None
         ) -> AsyncGenerator[TurnState, None]:
-            return client.follow(self._turn, give_up_s=give_up_s, on_connection=on_connection)
+            return client.follow(
+                self.turn,
+                give_up_s=give_up_s,
+                on_connection=on_connection,
+                on_queued=self._tell_place,
+                resubmit=lambda: self._ask_again(client),
+            )
 
         on_connection = outage_notes(SystemClock().monotonic_s)
         patience_s = ClientSettings().ask_give_up_s
@@ -175,38 +149,69 @@ class _Answer:
                 await self._stop()
             raise
 
+    def _tell_place(self, turn: Turn) -> None:
+        self.turn = turn
+        place = turn.position or 1
+        note(f"waiting ({'next' if place == 1 else _ordinal(place)} in line)")
+
+    async def _ask_again(self, client: AsyncClient) -> Turn:
+        note("the gateway was started anew and had forgotten the question; it is asked again")
+        self.turn = await self._asked.again(client)
+        return self.turn
+
     async def _print(self, states: AsyncGenerator[TurnState, None]) -> TurnState:
         last: TurnState | None = None
-        async with aclosing(states):
+        async with (
+            prompting(lambda: self._gateway.client, is_drawn=self._is_drawn) as prompter,
+            aclosing(states),
+        ):
             async for state in states:
                 last = state
                 if self._printer is not None:
                     await emit(self._printer.show_turn(state))
-                self._tell_request(state)
+                if prompter is not None:
+                    prompter.show(self.turn.conversation_id, state)
+                elif state.request is not None and self._tell_request(state.request):
+                    break
         assert last is not None, "following yields the end at least"
         if self._printer is not None:
             await emit(self._printer.finish())
         return last
 
-    def _tell_request(self, state: TurnState) -> None:
-        request = state.request
-        if request is None or request["id"] == self._asked:
-            return
-        self._asked = request["id"]
-        path = f"/v1/conversations/{self._turn.conversation_id}/turns/{self._turn.id}/resume"
+    def _tell_request(self, request: Mapping[str, Json]) -> bool:
+        """Say what the turn waits for, and return whether to leave it at that.
+
+        Nobody here can answer. A gateway of somebody else goes on waiting; one of our own would end
+        with us, and the turn would find nobody when the answer comes.
+        """
+        if request["id"] == self._told:
+            return False
+        self._told = request["id"]
         # A pipe gets answers alone; the question is for the person who started it.
         asked = "" if self._is_drawn else f": {request_text(request)}"
-        note(f"the turn waits for an answer{asked}\nPOST it to {path}, or stop with Ctrl-C")
+        how = f"blockwire answer {self.turn.conversation_id} ANSWER"
+        stops = ", or stop with Ctrl-C" if self._gateway.is_own else ""
+        note(f"the turn waits for an answer{asked}\n{how}{stops}")
+        return not self._gateway.is_own
 
     async def _stop(self) -> None:
-        client, turn = self._gateway.client, self._turn
+        client, turn = self._gateway.client, self.turn
         with anyio.move_on_after(CANCEL_WAIT_S) as scope:
             try:
-                await client.cancel(turn.conversation_id, turn.id)
+                cancelled = await client.cancel(turn.conversation_id, turn.id)
             except ClientError as error:
                 if error.code != "turn_terminal":
                     note(f"the answer could not be stopped: {error.detail} [{error.code}]")
                     return
+            else:
+                if not cancelled.durable:
+                    note("taken out of the line; nothing was asked")
+                    return
             await self._print(client.follow(turn))
         if scope.cancelled_caught:
             note("the answer did not end in time; blockwire watch shows what comes of it")
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in {11, 12, 13} else _ENDINGS.get(number % 10, "th")
+    return f"{number}{ending}"

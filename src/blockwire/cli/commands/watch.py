@@ -15,6 +15,7 @@ from blockwire.cli.gateways import GatewayAtHand, newest_conversation, open_gate
 from blockwire.cli.options import READER_OPTIONS, SCREEN_OPTIONS, options, take_config
 from blockwire.cli.outages import outage_notes
 from blockwire.cli.output import note, write_json
+from blockwire.cli.prompting import prompting
 from blockwire.cli.screens import ConversationPrinter, TurnPrinter, emit
 from blockwire.cli.settings import Config
 from blockwire.cli.system import SystemClock
@@ -47,7 +48,7 @@ def command(conversation: str | None, **arguments: Any) -> None:
     running in a second terminal and ask in the first.
 
     The connection may break and the gateway may restart: watching goes on where it was, without a
-    lost or doubled character.
+    lost or doubled character. In a terminal, what a turn asks for in between may be answered here.
     """
     config = take_config(arguments)
     anyio.run(_watch, config, conversation, arguments)
@@ -92,12 +93,18 @@ class _Watching:
         def open_stream(client: AsyncClient, give_up_s: float | None) -> AsyncGenerator[Step, None]:
             return self._steps(client, conversation_id, give_up_s, state)
 
-        async with aclosing(gateway.read(open_stream, self._on_connection)) as steps:
+        async with (
+            prompting(lambda: gateway.client, is_drawn=self._printer.is_drawn) as prompter,
+            aclosing(gateway.read(open_stream, self._on_connection)) as steps,
+        ):
             async for state, event in steps:
                 if event is not None:
                     write_json(event_members(event))
                 else:
                     await emit(conversation.show(state))
+                    if prompter is not None:
+                        waiting = (t for t in state.running.values() if t.request is not None)
+                        prompter.show(conversation_id, next(waiting, None))
                 self.is_idle = not state.running
         if not self._as_json:
             await emit(self._printer.finish())

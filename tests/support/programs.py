@@ -244,6 +244,11 @@ class Terminal:
     def send_signal(self, number: int) -> None:
         self.process.send_signal(number)
 
+    def type(self, text: str) -> None:
+        """Type ``text`` at its keyboard."""
+        assert self._fd is not None, "it has ended"
+        os.write(self._fd, text.encode())
+
     def errors(self) -> str:
         """Return what it said on standard error; it has ended."""
         assert self.process.stderr is not None

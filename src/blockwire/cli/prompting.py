@@ -34,7 +34,7 @@ _TOO_LATE: Final = frozenset({"turn_not_suspended", "request_mismatch", "turn_te
 
 def can_prompt() -> bool:
     """Return whether there is a person who can be asked and can type."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    return sys.stdin.isatty() and (sys.stderr.isatty() or sys.stdout.isatty())
 
 
 async def read_line() -> str | None:

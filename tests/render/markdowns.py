@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from blockwire.render import MarkdownStream, Row, TerminalLook, markdown_rows
 from blockwire.render.incremental import normalise_markdown
 
-__all__ = ["FRAGMENTS", "assert_streams_as_whole", "characters", "cuts_of", "documents", "row_text"]
+__all__ = [
+    "FRAGMENTS",
+    "assert_streams_as_whole",
+    "characters",
+    "cuts_of",
+    "documents",
+    "hostile",
+    "row_text",
+]
 
 FRAGMENTS: Final = (
     "Steps: one two three four five\n",
@@ -68,6 +76,20 @@ def documents() -> st.SearchStrategy[str]:
 def characters() -> st.SearchStrategy[str]:
     """Return texts made of what Markdown takes for markup."""
     return st.lists(st.sampled_from((*_SPECIAL, *_LONGER)), max_size=40).map("".join)
+
+
+# What begins something that another block could end, or another reader take for something else.
+_HOSTILE: Final = (
+    "<b>", "</div>", "\n<div>\n", "<!--", "-->", "<?", "<![CDATA[", "<script>", "\n</script>", "<pre>\n", '<a href="', '">',
+    "[a]", "[a][a]", "[a]: /u\n", "[a]:", "](", "](<", "![", "[^1]", "[^1]: x\n", "[/1/a]", "`", "``", "\n~~~ <b>\n",
+    "| <b> | `<c>` |\n|---|---|\n| <d> |\n", "-|-\n", "\n===\n", "\n---\n", "&lt;", "&#x1b;", "<https://a.b>", "'", '"', "(", ")",
+    ":", "\t", "    ", "> ", "\\", "\n",
+)  # fmt: skip
+
+
+def hostile() -> st.SearchStrategy[str]:
+    """Return texts made of beginnings and ends of what could reach beyond them."""
+    return st.lists(st.sampled_from((*_HOSTILE, *_SPECIAL)), max_size=14).map("".join)
 
 
 def cuts_of(source: str) -> st.SearchStrategy[list[int]]:

@@ -67,7 +67,7 @@ def label_name(value: Json) -> str:
     """Return a name as one line without controls; nothing for what is no string."""
     if not isinstance(value, str):
         return ""
-    return label_controls(value, breaks="label", tabs="label").strip()
+    return label_controls(value.strip(), breaks="label", tabs="label")
 
 
 def caption_of(message: Message) -> Caption:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
@@ -18,6 +20,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 
 from blockwire.render.htmltext import html_text
+from blockwire.render.stylesheet import CODE_CLASSES
 
 __all__ = ["HIGHLIGHTED_CHARS_MAX", "LANGUAGES", "highlighted_html"]
 
@@ -62,6 +65,9 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
 """What a fence or a block may be called -> the lexer that colours it."""
 
 
+_COLOURED: Final = frozenset(" ".join(CODE_CLASSES.values()).split())
+
+
 @lru_cache(maxsize=len(LANGUAGES))
 def _lexer(name: str) -> Lexer:
     # As it is: no line breaks taken away or added, no tabs made blanks.
@@ -72,7 +78,8 @@ def _class_of(kind: _TokenType) -> str:
     # A kind that the table lacks is coloured as what it is a kind of.
     while kind.parent is not None and kind not in STANDARD_TYPES:
         kind = kind.parent
-    return STANDARD_TYPES[kind]
+    css_class = STANDARD_TYPES[kind]
+    return css_class if css_class in _COLOURED else ""
 
 
 def highlighted_html(code: str, language: str) -> str:
@@ -80,9 +87,9 @@ def highlighted_html(code: str, language: str) -> str:
     name = LANGUAGES.get(language.lower())
     if name is None or len(code) > HIGHLIGHTED_CHARS_MAX:
         return html_text(code)
+    pieces = ((_class_of(kind), value) for kind, value in _lexer(name).get_tokens(code))
     out: list[str] = []
-    for kind, value in _lexer(name).get_tokens(code):
-        css_class = _class_of(kind)
-        text = html_text(value)
+    for css_class, group in groupby(pieces, key=itemgetter(0)):
+        text = html_text("".join(value for _class, value in group))
         out.append(f'<span class="{css_class}">{text}</span>' if css_class else text)
     return "".join(out)

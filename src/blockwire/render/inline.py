@@ -57,8 +57,12 @@ def bound_nesting(parser: MarkdownIt) -> None:
     # Where the parser stops by itself, it drops what is left; our own bound comes first.
     parser.options["maxNesting"] = 2 * NESTING_LEVELS_MAX
     ruler = parser.block.ruler
-    ruler.at("blockquote", _bounded(blockquote), {"alt": ["paragraph", "blockquote", "list"]})
-    ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "blockquote"]})
+    ruler.at(
+        "blockquote",
+        _bounded(blockquote),
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
+    ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "reference", "blockquote"]})
 
 
 def _bounded(rule: _BlockRule) -> _BlockRule:

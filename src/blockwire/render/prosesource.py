@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from markdown_it import MarkdownIt
+from markdown_it.common.html_blocks import block_names
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
@@ -34,8 +35,14 @@ HEADING_LEVELS: Final = 6
 _BEGINS_HTML: Final = re.compile(r"<[A-Za-z/!?]")
 _BEGINS_LABEL: Final = re.compile(r"\[\s*(?=\^|/[0-9]+/)")
 _DEFINES: Final = re.compile(r"\[(?:[^\[\]\\]|\\.)*\](?=:)", re.DOTALL)
-# A line that another reader might take for HTML although it goes on in code or in a title.
-_HTML_LINE: Final = re.compile(r"[ \t>]*(?=<[A-Za-z/!?])")
+# How HTML begins that would end a paragraph for another reader, in the middle of code or a title.
+_HTML_LINE: Final = re.compile(
+    rf"[ \t]*<(?:!--|\?|![A-Za-z]|!\[CDATA\[|(?:script|pre|style|textarea|/?(?:{'|'.join(block_names)}))"
+    r"(?=[ \t>]|/>|\Z))",
+    re.IGNORECASE,
+)
+_QUOTE_BAR: Final = re.compile(r" {0,3}> ?")
+_DELIMITERS: Final = re.compile(r"[-:| \t]+")
 _FINAL_BACKSLASH: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\\Z")
 _MARKER: Final = re.compile(r"(?=[-+*>])|[0-9]{1,9}(?=[.)])")
 _PLACES: Final = "<[](:^/"
@@ -80,7 +87,7 @@ def contained_prose(source: str, number: int) -> ProsePart:
     inserts = _Inserts(lines)
     for start, end in env["definitions"]:
         inserts.add(start, "[", 1, env["prefix"], is_after=True)
-        inserts.join(range(start + 1, end))
+        inserts.join_definition(start, end)
     for token in tokens:
         if token.type == "inline":
             inserts.add_edits(token, _inline_edits(token.content, env))
@@ -136,7 +143,7 @@ class _Inserts:
         self._inserts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         self._used: Counter[tuple[int, str]] = Counter()
         self._columns: tuple[int, str, list[int]] = (-1, "", [])
-        self._joined: set[int] = set()
+        self._joined: dict[int, int] = {}
         self.underlined: dict[int, tuple[int, int]] = {}
 
     def add(self, line: int, char: str, ordinal: int, text: str, *, is_after: bool = False) -> None:
@@ -156,12 +163,23 @@ class _Inserts:
             line, start = line + newlines, edit.offset
             by_line[line].append((edit.offset, edit))
         offset = 0
+        was_joined = False
         for number, content in enumerate(token.content.split("\n"), token.map[0]):
             edits_here = [e._replace(offset=at - offset) for at, e in by_line[number]]
-            if offset and not (edits_here and not edits_here[0].offset):
-                self.join((number,))
+            start = len(content) - len(content.lstrip())
+            is_html = _HTML_LINE.match(content) and not any(e.offset == start for e in edits_here)
+            # Of a line that became longer, a line of dashes would make the heading of a table.
+            was_joined = bool(offset and is_html) or (
+                was_joined and _DELIMITERS.fullmatch(content) is not None
+            )
+            if was_joined:
+                self._joined[number] = self._column(number, content.strip())
             self._add_line(number, content, edits_here)
             offset += len(content) + 1
+
+    def _column(self, line: int, content: str) -> int:
+        """Return where the content of a line begins: it is the line's end."""
+        return len(self._lines[line].rstrip()) - len(content)
 
     def escape_markers(self, token: Token) -> None:
         """Let what would begin a container be text, where containers are nested too deeply."""
@@ -169,12 +187,19 @@ class _Inserts:
         for number, content in enumerate(token.content.split("\n"), token.map[0]):
             marker = _MARKER.match(content)
             if marker is not None:
-                column = len(self._lines[number].rstrip()) - len(content.rstrip())
-                self._inserts[number].append((column + marker.end(), "\\"))
+                column = self._column(number, content.rstrip()) + marker.end()
+                self._inserts[number].append((column, "\\"))
 
-    def join(self, lines: Iterable[int]) -> None:
-        """Let lines go on where the line before ends, if others might take them for HTML."""
-        self._joined.update(line for line in lines if _HTML_LINE.match(self._lines[line]))
+    def join_definition(self, start: int, end: int) -> None:
+        """Let the lines of a link definition go on where the line before ends."""
+        bars = self._lines[start].partition("[")[0].count(">")
+        for number in range(start + 1, end):
+            line, column = self._lines[number], 0
+            for _bar in range(bars):
+                bar = _QUOTE_BAR.match(line, column)
+                column = bar.end() if bar is not None else column
+            if _HTML_LINE.match(line, column):
+                self._joined[number] = column
 
     def _add_line(self, line: int, content: str, edits: Iterable[_Edit]) -> None:
         counts: Counter[str] = Counter()
@@ -194,19 +219,19 @@ class _Inserts:
         number = 0
         while number < len(self._lines):
             end, level = self.underlined.get(number, (number + 1, 0))
-            line = self._line(number)
             if level:
-                lines = [line, *map(self._line, range(number + 1, end - 1))]
-                out.append(_one_line_heading(lines, level))
+                lines = map(self._line, range(number, end - 1))
+                # A blank line, or dashes below it would make it the heading of a table.
+                out += [_one_line_heading(list(lines), level), ""]
             elif number in self._joined:
-                out[-1] += " " + _HTML_LINE.sub("", line, count=1)
+                out[-1] += " " + self._line(number, self._joined[number])
             else:
-                out.append(line)
+                out.append(self._line(number))
             number = end
         return out
 
-    def _line(self, number: int) -> str:
-        line, out, done = self._lines[number], [], 0
+    def _line(self, number: int, start: int = 0) -> str:
+        line, out, done = self._lines[number], [], start
         for column, text in sorted(self._inserts.get(number, ()), key=lambda insert: insert[0]):
             out += [line[done:column], text]
             done = column
@@ -215,9 +240,9 @@ class _Inserts:
 
 def _one_line_heading(lines: Sequence[str], level: int) -> str:
     """Return an underlined heading as one that stands on one line."""
-    *others, last = [line.strip() for line in lines]
+    *others, last = lines
     # A backslash at the end of a line was a break.
-    words = " ".join([*(_FINAL_BACKSLASH.sub(r"\1", line) for line in others), last])
+    words = " ".join([*(_FINAL_BACKSLASH.sub(r"\1", line) for line in others), last]).strip()
     marks = "#" * level
     # What ends in marks needs others to take away.
     return f"{marks} {words} {marks}" if words.endswith("#") else f"{marks} {words}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["PALETTES", "STYLESHEET"]
+__all__ = ["CODE_CLASSES", "PALETTES", "STYLESHEET"]
 
 PALETTES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
@@ -61,8 +61,36 @@ PALETTES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 """Colours by theme and use."""
 
 
+CODE_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "keyword": "k kc kd kn kp kr kt ow nt",
+        "string": "s sa sb sc dl sd s2 se sh si sx sr s1 ss gi",
+        "number": "m mb mf mh mi il mo no l ld",
+        "name": "nf fm nc nb bp nd na nn ne gh gu",
+        "comment": "c ch cm cp cpf c1 cs gp go",
+        "bad": "gd",
+        "text": "ge gs",
+    }
+)
+"""What code is coloured: use of the colour -> classes of pieces of code."""
+
+
 def _variables(palette: Mapping[str, str]) -> str:
     return " ".join(f"--{name}: {colour};" for name, colour in palette.items())
+
+
+_WEIGHTS: Final = """\
+.c, .c1, .cm { font-style: italic; }
+.ge { font-style: italic; }
+.gs { font-weight: 700; }
+"""
+
+
+def _code_rules() -> str:
+    return "".join(
+        f"{', '.join(f'.{name}' for name in names.split())} {{ color: var(--{use}); }}\n"
+        for use, names in CODE_CLASSES.items()
+    )
 
 
 _RULES: Final = """\
@@ -175,17 +203,7 @@ dd .code pre { margin: 0.3rem 0 0; border-start-start-radius: 0.6rem; }
 .attachment figcaption::before { content: "+\\00A0"; color: var(--soft); }
 .attachment .name { font-weight: 600; overflow-wrap: anywhere; }
 
-.k, .kc, .kd, .kn, .kp, .kr, .kt, .ow, .nt { color: var(--keyword); }
-.s, .sa, .sb, .sc, .dl, .sd, .s2, .se, .sh, .si, .sx, .sr, .s1, .ss, .gi { color: var(--string); }
-.m, .mb, .mf, .mh, .mi, .il, .mo, .no, .l, .ld { color: var(--number); }
-.nf, .fm, .nc, .nb, .bp, .nd, .na, .nn, .ne, .gh, .gu { color: var(--name); }
-.c, .ch, .cm, .cp, .cpf, .c1, .cs, .gp, .go { color: var(--comment); }
-.c, .c1, .cm { font-style: italic; }
-.gd { color: var(--bad); }
-.ge { font-style: italic; }
-.gs { font-weight: 700; }
-
-@media (max-width: 34rem) {
+{code}@media (max-width: 34rem) {
   body { padding: 1.5rem 1rem 3rem; font-size: 1rem; }
   .user { margin-inline: -0.4rem; padding-inline: 0.9rem; }
 }
@@ -205,6 +223,6 @@ STYLESHEET: Final = (
     f"@media (prefers-color-scheme: dark) {{ :root {{ {_variables(PALETTES['dark'])} }} }}\n"
     # Paper is white.
     f"@media print {{ :root {{ color-scheme: light; {_variables(PALETTES['light'])} }} }}\n"
-    f"{_RULES}"
+    + _RULES.replace("{code}", _code_rules() + _WEIGHTS)
 )
 """CSS without any address in it."""

@@ -233,7 +233,7 @@ async def test_an_answer_that_could_not_be_stored_may_be_given_again() -> None:
         assert turn["message"]["content"][0]["markdown"] == "req_1=True"
 
 
-@pytest.mark.requirement("content:end:hole")
+@pytest.mark.requirement("gateway:turn:store-failure")
 async def test_words_that_a_cancel_could_not_store_fail_the_turn_instead_of_leaving_a_hole() -> (
     None
 ):

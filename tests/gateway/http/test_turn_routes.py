@@ -115,7 +115,7 @@ async def test_a_fork_of_what_runs_is_409() -> None:
         assert (retry.status_code, code_of(retry)) == (409, "turn_not_over")
 
 
-@pytest.mark.requirement("gateway:routes:etag")
+@pytest.mark.requirement("gateway:answers:etag")
 async def test_what_has_not_changed_is_not_sent_again() -> None:
     async with surface() as s:
         conversation_id = await s.world.conversation()

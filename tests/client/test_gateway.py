@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 import httpx
+import msgspec
 import pytest
 
 from blockwire.client import Acknowledgement, AsyncClient, ClientError, ClientSettings
@@ -22,7 +23,7 @@ from blockwire.stores import MemoryStore
 from tests.client.events import block, completed, delta, ended
 from tests.client.fakes import SETTINGS, HastyTiming
 from tests.client.live import Live, serving
-from tests.gateway.core.world import ScriptEngine, answering, prose
+from tests.gateway.core.world import FAST, ScriptEngine, answering, prose
 
 pytestmark = pytest.mark.anyio
 
@@ -374,3 +375,41 @@ async def test_a_slow_reader_and_a_small_heartbeat_make_no_difference() -> None:
         turns = [turn async for turn in client.ask(conversation.id, "Hi")]
 
     assert turns[-1].status == "completed"
+
+
+# logs that were trimmed -------------------------------------------------------------------
+@pytest.mark.requirement("gateway:stream:expired")
+async def test_a_watcher_survives_that_its_cursor_leaves_the_log() -> None:
+    settings = msgspec.structs.replace(FAST, keep_conversation_bytes=1)
+    engines = {"script": ScriptEngine(answering("Six ", "tests ", "pass."))}
+    async with (
+        serving(engines=engines, settings=settings) as served,
+        AsyncClient(served.url, settings=SETTINGS, timing=HastyTiming()) as client,
+    ):
+        conversation = await client.create_conversation()
+        await served.world.ask(conversation.id)
+        async with aclosing(client.watch(conversation.id, until_idle=True)) as states:
+            early = [state async for state in states][-1]
+        await served.world.ask(conversation.id)
+        await served.world.service.upkeep.run_round()
+        assert await served.world.service.store.log_start(conversation.id) > early.seq
+
+        for after in (early, 0):
+            async with aclosing(
+                client.watch(conversation.id, after=after, until_idle=True)
+            ) as states:
+                latest = [state async for state in states][-1]
+
+            stored = [message async for message in client.list_messages(conversation.id)]
+            assert sorted(map(_id_of, latest.messages)) == sorted(map(_id_of, stored))
+            assert latest.find_message(_id_of(stored[-1])) in stored
+
+        # While it watches: what comes behind a snapshot is applied to it.
+        turn = await served.world.ask(conversation.id)
+        async with aclosing(client.watch(conversation.id, after=early, until_idle=True)) as states:
+            latest = [state async for state in states][-1]
+        assert latest.find_message(str(turn["id"])) == turn["message"]
+
+
+def _id_of(message: Any) -> str:
+    return str(message["id"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import anyio
@@ -120,6 +120,33 @@ async def test_a_tenant_forks_its_own_conversations_only() -> None:
         assert await refusal_of(service.read_conversation(str(new["id"]), "b")) == (
             "conversation_not_found"
         )
+
+
+@pytest.mark.requirement("gateway:fork:own")
+async def test_a_fork_holds_the_attachments_of_its_messages(open_store: OpenStore) -> None:
+    async def bytes_of_file() -> AsyncIterator[bytes]:
+        yield b"\x89PNG\r\n\x1a\n a picture"
+
+    async with gateway(store=open_store()) as world:
+        source = await world.conversation()
+        uploaded = await world.service.write_attachment(
+            source, bytes_of_file(), name="a.png", claimed_type=None, tenant=None
+        )
+        named: Json = [
+            {
+                "type": "attachment",
+                "attachment_id": uploaded["id"],
+                "name": "a.png",
+                "media_type": "image/png",
+            }
+        ]
+        await world.ask(source, named)
+
+        new = await fork(world, source)
+        await world.service.delete_conversation(source, None)
+
+        held = await world.service.store.list_attachments(new["id"])
+        assert [row.id for row in held] == [uploaded["id"]]
 
 
 class BreakingStore(MemoryStore):

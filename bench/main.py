@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from bench.durable import measure_durable
+from bench.exports import measure_exports
 from bench.fanout import measure_batches, measure_fanout, measure_idle
 from bench.figures import Figure, render_table
 from bench.join import measure_join
@@ -34,6 +35,7 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "replay": measure_replay,
         "join": measure_join,
         "search": measure_search,
+        "exports": measure_exports,
         "fanout": measure_fanout,
         "batches": measure_batches,
         "idle": measure_idle,

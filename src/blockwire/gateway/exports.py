@@ -15,7 +15,7 @@ from contextlib import aclosing, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
-import anyio
+import anyio.to_thread
 
 from blockwire import __version__
 from blockwire.archives import ARCHIVE_MEDIA_TYPE, ATTACHMENT_DATA_BYTES, ArchiveWriter
@@ -29,7 +29,7 @@ from blockwire.jsontext import Json, encode_json
 from blockwire.ports import AttachmentRow, ConversationRow, MessageRow, Store
 
 if TYPE_CHECKING:
-    from blockwire.render.documents import DocumentFormat
+    from blockwire.render.documents import Document, DocumentFormat
 
 __all__ = ["EXPORT_FORMATS", "Export", "ExportFormat", "ExportMethods", "file_name"]
 
@@ -174,8 +174,10 @@ def file_name(title: str | None, conversation_id: str, ending: str) -> str:
     """
     for text in (title or "", conversation_id):
         stem = _UNSAFE.sub("-", text)[:_TITLE_CHARS_MAX].strip("-. ")
-        if stem:
-            return safe_file_name(f"{stem}.{ending}")
+        name = safe_file_name(f"{stem}.{ending}")
+        # Of a stem that nobody sees nothing is left, and the dot is not its own.
+        if stem and name.endswith(f".{ending}"):
+            return name
     return f"conversation.{ending}"
 
 
@@ -266,10 +268,26 @@ async def _document_pieces(
         document_format, title=row.title or row.auto_title, created_at=row.created_at
     )
     yield document.head().encode()
+    held: list[Message] = []
+    size_bytes = 0
     async with aclosing(source.messages(with_running=True)) as messages:
         async for message in messages:
-            yield document.message(message).encode()
+            held.append(message)
+            size_bytes += len(encode_json(message))
+            if size_bytes >= PIECE_BYTES:
+                yield await _rendered(document, held)
+                held, size_bytes = [], 0
+    yield await _rendered(document, held)
     yield document.tail().encode()
+
+
+async def _rendered(document: Document, messages: list[Message]) -> bytes:
+    """Return messages as a part of the document; a page takes its time, and nobody else's."""
+
+    def render() -> bytes:
+        return "".join(map(document.message, messages)).encode()
+
+    return await anyio.to_thread.run_sync(render, abandon_on_cancel=True)
 
 
 async def _json_pieces(source: _Source) -> AsyncGenerator[bytes, None]:

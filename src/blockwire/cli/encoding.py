@@ -7,14 +7,17 @@ of another encoding cannot show goes out as its nearest ASCII, as wide as it was
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, cast
 
 import click
 
 __all__ = ["ID", "TEXT", "read_text_input", "readable", "repair_streams"]
+
+READ_BYTES: Final = 65_536
 
 FALLBACK: Final = "blockwire.ascii"
 """Name of the error handler of standard output and standard error."""
@@ -86,7 +89,10 @@ def readable(text: str) -> str:
 
 def read_text_input() -> str:
     """Return standard input, whatever the locale calls its encoding, as UTF-8 text."""
-    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+    # Piece by piece: a Ctrl-C that comes amid one long read of the library waits for its end.
+    stream = cast("io.BufferedReader", sys.stdin.buffer)
+    pieces = list(iter(lambda: stream.read1(READ_BYTES), b""))
+    return b"".join(pieces).decode("utf-8-sig", "replace")
 
 
 class _TextType(click.ParamType[str]):

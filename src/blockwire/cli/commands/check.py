@@ -10,6 +10,8 @@ from blockwire.cli.main import EXIT_FAILED
 from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
 from blockwire.cli.output import note, write, write_json
 from blockwire.cli.places import store_path
+from blockwire.cli.progress import report_progress
+from blockwire.cli.stoppable import run_stoppable
 from blockwire.errors import LocalProtocolError, StoreError
 from blockwire.stores import check_store
 
@@ -30,7 +32,10 @@ def command(*, as_json: bool, **arguments: Any) -> int:
         )
     if not path.is_file():
         raise StoreError("store_not_found", f"there is no store {path}")
-    problems = check_store(path)
+    with report_progress("checking", noun="conversations") as progress:
+        problems = run_stoppable(
+            lambda stopping: check_store(path, stopping=stopping, on_progress=progress.set)
+        )
     if as_json:
         write_json(
             [{"where": p.where, "code": p.code, "detail": p.detail} for p in problems],

@@ -11,6 +11,7 @@ from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
 from blockwire.cli.output import one_line, write
 from blockwire.cli.places import prepare_place, store_path
 from blockwire.cli.progress import report_progress
+from blockwire.cli.stoppable import run_stoppable
 from blockwire.errors import LocalProtocolError, StoreError
 from blockwire.stores import UpgradePlan, plan_upgrade, upgrade_store
 
@@ -77,4 +78,8 @@ def _migrate(path: Path, plan: UpgradePlan, target: Path | None) -> None:
         )
     total = plan.size_bytes if target is not None else None
     with report_progress("copying", total=total, unit="bytes") as copying:
-        upgrade_store(path, backup=target, on_copied=copying.set)
+        run_stoppable(
+            lambda stopping: upgrade_store(
+                path, backup=target, on_copied=copying.set, stopping=stopping
+            )
+        )

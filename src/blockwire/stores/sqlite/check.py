@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -48,10 +48,20 @@ _TURNS_PER_PAGE: Final = 500
 _STEPS_PER_LOOK: Final = 100_000
 
 
-def check_store(path: Path, *, stopping: threading.Event | None = None) -> Sequence[CheckProblem]:
+def check_store(
+    path: Path,
+    *,
+    stopping: threading.Event | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Sequence[CheckProblem]:
     """Return what is wrong with the store at ``path``; it is not opened for writing.
 
     Blocks; call it in a thread. When ``stopping`` is set, it soon returns something.
+
+    Args:
+        path: The file.
+        stopping: See above.
+        on_progress: Told how many conversations were looked at, and of how many.
 
     Raises:
         StoreError: ``store_unavailable`` if there is no such file, ``store_foreign``,
@@ -63,20 +73,24 @@ def check_store(path: Path, *, stopping: threading.Event | None = None) -> Seque
             check_version(connection)
             if stopping is not None:
                 connection.set_progress_handler(stopping.is_set, _STEPS_PER_LOOK)
-            return check_connection(connection)
+            return check_connection(connection, on_progress)
         finally:
             connection.close()
 
 
-def check_connection(connection: sqlite3.Connection) -> Sequence[CheckProblem]:
+def check_connection(
+    connection: sqlite3.Connection, on_progress: Callable[[int, int], None] | None = None
+) -> Sequence[CheckProblem]:
     """Return what is wrong with the store, as of one commit."""
     with snapshot(connection):
-        return list(islice(_problems(connection), _PROBLEMS_MAX))
+        return list(islice(_problems(connection, on_progress), _PROBLEMS_MAX))
 
 
-def _problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
+def _problems(
+    connection: sqlite3.Connection, on_progress: Callable[[int, int], None] | None
+) -> Iterator[CheckProblem]:
     is_sound = True
-    for problem in _stored_problems(connection):
+    for problem in _stored_problems(connection, on_progress):
         is_sound = False
         yield problem
     if is_sound:
@@ -87,11 +101,16 @@ def _problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
             yield _unreadable("index", error)
 
 
-def _stored_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
+def _stored_problems(
+    connection: sqlite3.Connection, on_progress: Callable[[int, int], None] | None
+) -> Iterator[CheckProblem]:
     yield from _file_problems(connection)
-    number = -1
+    number, done, total = -1, 0, 0
     while True:
         try:
+            if on_progress is not None:
+                total = total or connection.execute(SQL["count_conversations"]).fetchone()[0]
+                on_progress(done, total)
             row = connection.execute(SQL["next_conversation"], {"no": number}).fetchone()
         except sqlite3.Error as error:
             yield _unreadable("conversations", error)
@@ -99,6 +118,7 @@ def _stored_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
         if row is None:
             break
         number, conversation_id = row
+        done += 1
         try:
             yield from _conversation_problems(connection, number, conversation_id)
         except (sqlite3.Error, BlockwireError) as error:

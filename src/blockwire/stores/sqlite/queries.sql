@@ -210,5 +210,9 @@ SELECT CAST(message AS BLOB), created_seq, finished_seq FROM messages WHERE no =
 -- ping --
 UPDATE pings SET count = count + 1;
 
+-- count_conversations --
+-- How many there are, for those who want to know how far a check is.
+SELECT count(*) FROM conversations;
+
 -- next_conversation --
 SELECT no, id FROM conversations WHERE no > :no ORDER BY no LIMIT 1;

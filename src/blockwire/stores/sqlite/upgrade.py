@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -71,7 +72,7 @@ def upgrade_store(
     *,
     backup: Path | None,
     on_copied: Callable[[int], None] = lambda _bytes: None,
-    on_migrating: Callable[[], None] = lambda: None,
+    stopping: threading.Event | None = None,
 ) -> None:
     """Bring the store at ``path`` to this release's schema. Blocks; call it in a thread.
 
@@ -79,25 +80,34 @@ def upgrade_store(
         path: Nobody else may have it open.
         backup: Where a copy of the store as it was goes; None makes none.
         on_copied: Told now and then how large the copy is.
-        on_migrating: Told once the copy is safe.
+        stopping: Set to give up: the copy is not kept, and a step that has begun is undone.
 
     Raises:
-        StoreError: ``store_locked`` while a gateway uses it, ``backup_exists``, ``store_full``, and
+        StoreError: ``migration_stopped``, ``store_locked`` while a gateway uses it, ``backup_exists``, ``store_full``, and
             those of :func:`plan_upgrade`. The store stays as the last whole step left it.
     """
+    stopping = stopping if stopping is not None else threading.Event()
     with map_errors():
         lock = StoreLock.acquire(path)
         try:
             if backup is not None:
-                _copy(path, backup, on_copied)
-            on_migrating()
+                _copy(path, backup, on_copied, stopping)
             with closing(connect_writer(path, synchronous="FULL")) as connection:
+                connection.set_progress_handler(stopping.is_set, _STEPS_PER_LOOK)
                 migrate(connection)
+        except sqlite3.OperationalError:
+            if stopping.is_set():
+                raise StoreError(
+                    "migration_stopped", "the migration was given up; repeat it to go on"
+                ) from None
+            raise
         finally:
             lock.release()
 
 
-def _copy(path: Path, target: Path, on_copied: Callable[[int], None]) -> None:
+def _copy(
+    path: Path, target: Path, on_copied: Callable[[int], None], stopping: threading.Event
+) -> None:
     """Write one commit of the store to ``target``, which gets its name when it is whole."""
     if os.path.lexists(target):
         raise StoreError(
@@ -110,7 +120,7 @@ def _copy(path: Path, target: Path, on_copied: Callable[[int], None]) -> None:
     def look() -> int:
         with suppress(OSError):
             on_copied(part.stat().st_size)
-        return 0
+        return int(stopping.is_set())
 
     try:
         # Private from its first byte on.

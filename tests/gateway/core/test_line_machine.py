@@ -29,13 +29,17 @@ SETTINGS = GatewaySettings(queue_max=QUEUE_MAX, store_retry_first_s=0.001)
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("submit"), st.integers(0, 5)),
+        # Often enough that the line is full now and then.
+        st.tuples(st.just("submit"), st.just(0)),
+        st.tuples(st.just("submit"), st.just(1)),
+        st.tuples(st.just("submit"), st.just(2)),
         st.tuples(st.just("repeat"), st.integers(0, 9)),
         st.tuples(st.just("cancel"), st.integers(0, 9)),
         st.tuples(st.just("end"), st.just(0)),
         st.tuples(st.just("restart"), st.just(0)),
     ),
-    max_size=25,
+    min_size=8,
+    max_size=30,
 )
 
 

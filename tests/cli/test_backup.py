@@ -44,8 +44,8 @@ def test_a_copy_beside_a_gateway_has_what_was_acknowledged(tmp_path: Path) -> No
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     # It is put back in the place of the store.
     store = tmp_path / "data/blockwire/conversations.db"
-    for path in store.parent.glob("conversations.db*"):
-        path.unlink()
+    for old in store.parent.glob("conversations.db*"):
+        old.unlink()
     copy.rename(store)
     assert run("check", env=env).stdout == b"ok\n"
     assert run("list", "--json", env=env).stdout == before

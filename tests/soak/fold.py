@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any, Final, NamedTuple
 
 from blockwire.content import (
+    BlockDelta,
     ConversationSnapshot,
     ConversationState,
     StreamEvent,
@@ -24,6 +25,8 @@ class _Step(NamedTuple):
     state: ConversationState
     # Of the event that led here.
     prev_seq: int
+    # The block that it wrote to.
+    block: tuple[str, str] | None
 
 
 class _Wanted(NamedTuple):
@@ -87,11 +90,20 @@ class Fold:
             self._world.fault(kind, f"{self.view} after {self._last_seq}: {event}")
         if event.seq <= self.state.seq:
             self._world.fault("seen before", f"{self.view} at {self.state.seq}: {event}")
+        if self._last_seq is None:
+            self._note_first(event)
         self._last_seq = event.seq
         self._judge(event.seq, event.prev_seq)
         if self._is_timed and event.seq > self._live_after:
             self._world.sample_latency(event.ts)
         return self._step(event)
+
+    def _note_first(self, event: StreamEvent) -> None:
+        """Count a connection that began inside a merged delta: it goes on in the block it was in."""
+        if _block_of(event) is not None and event.seq > event.prev_seq + 1 and self._history:
+            last = self._history[-1]
+            if last.block == _block_of(event) and last.state.seq == event.prev_seq:
+                self._world.counts["began inside a merged delta"] += 1
 
     def _step(self, event: StreamEvent) -> bool:
         try:
@@ -104,7 +116,7 @@ class Fold:
 
     def keep(self, event: StreamEvent) -> None:
         """Remember how the state came to be."""
-        self._history.append(_Step(self.state, event.prev_seq))
+        self._history.append(_Step(self.state, event.prev_seq, _block_of(event)))
 
     # spot checks --------------------------------------------------------------------------
     def pick_turn(self, rng: random.Random) -> str | None:
@@ -175,3 +187,7 @@ class Fold:
     def shows_canary(self) -> bool:
         """Whether anything private is in the state."""
         return CANARY.encode() in encode_json(list(self.state.messages))
+
+
+def _block_of(event: StreamEvent) -> tuple[str, str] | None:
+    return (event.turn_id, event.block_id) if isinstance(event, BlockDelta) else None

@@ -11,6 +11,9 @@ from typing import Final, NamedTuple
 
 STOP_S_MAX: Final = 30
 EXPECTED: Final = "turns interrupted by the end of an earlier process"
+UPKEEP: Final = {"BLOCKWIRE_UPKEEP_S": "1", "BLOCKWIRE_KEEP_CONVERSATION_MIB": "1"}
+"""Merging every second, in the middle of everything; of long runs the beginning leaves, too."""
+
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
@@ -58,7 +61,7 @@ class Server:
                 ],
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "BLOCKWIRE_CONFIG": os.devnull},
+                env={**os.environ, "BLOCKWIRE_CONFIG": os.devnull, **UPKEEP},
             )
         assert self._process.stdout is not None, "it was asked for"
         with self._process.stdout as said:

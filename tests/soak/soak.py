@@ -4,7 +4,7 @@
 
 A real ``blockwire serve`` on SQLite. Producers stream, break off, resume, repeat, cancel; readers
 are steady, slow, restless, of several conversations, in both views, on raw sockets and through the
-SDK. In the middle the gateway is stopped by SIGTERM and killed by SIGKILL, and comes back on the
+SDK. Every second the gateway merges what was completed, and readers come back to numbers inside. In the middle the gateway is stopped by SIGTERM and killed by SIGKILL, and comes back on the
 same port. Each reader folds what it gets, is held against GET at random moments, and in the end
 against what is stored; what is stored is held against what producers sent and were told. Loopback
 only; ends by itself; the exit status is the verdict.

@@ -23,6 +23,7 @@ def test_a_gateway_under_everything_at_once_loses_and_doubles_nothing() -> None:
     assert world.counts["spot checks"] > 10
     assert world.counts["turns"] > 10
     assert world.counts["broken uploads"] > 0
+    assert world.counts["began inside a merged delta"] > 0
     assert world.latencies_ms
 
 

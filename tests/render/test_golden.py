@@ -12,7 +12,10 @@ from typing import Final
 import pytest
 
 from blockwire.render import TerminalLook, transcript_text
+from blockwire.render.documents import DocumentFormat, open_document
+from tests.render.pages import document
 from tests.render.showcase import REQUESTS, SHOWCASE
+from tests.render.turns import block, message
 
 GOLDEN: Final = Path(__file__).parent / "golden"
 LOOKS: Final[dict[str, TerminalLook]] = {
@@ -22,10 +25,23 @@ LOOKS: Final[dict[str, TerminalLook]] = {
     "80-no-colour": TerminalLook(columns=80, colour=False),
     "40-ambiguous": TerminalLook(columns=40, escapes=False, colour=False, ambiguous_width=2),
 }
-FILES: Final = [f"{name}-{look}.txt" for name in SHOWCASE for look in LOOKS]
+ROWS: Final = [f"{name}-{look}.txt" for name in SHOWCASE for look in LOOKS]
+SUFFIXES: Final[dict[str, DocumentFormat]] = {"html": "html", "md": "markdown", "text": "text"}
+DOCUMENTS: Final = [f"{name}.{suffix}" for name in SHOWCASE for suffix in SUFFIXES]
+PAGE: Final = "page.html"
+"""A whole page; the other files hold what stands between its head and its tail."""
+FILES: Final = [*ROWS, *DOCUMENTS, PAGE]
+HELLO: Final = message(block("prose", markdown="Hello."), created_at=1_767_225_600_000)
 
 
 def rendered(file: str) -> str:
+    if file == PAGE:
+        return document("html", [HELLO], title="A page", created_at=1_767_225_600_000)
+    if file in DOCUMENTS:
+        name, suffix = file.split(".")
+        opened = open_document(SUFFIXES[suffix])
+        opened.head()
+        return "".join(map(opened.message, SHOWCASE[name]))
     name, look = file.removesuffix(".txt").split("-", 1)
     requests = REQUESTS if name == "waiting" else None
     return transcript_text(SHOWCASE[name], LOOKS[look], with_reasoning=True, requests=requests)

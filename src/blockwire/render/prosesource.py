@@ -221,8 +221,10 @@ class _Inserts:
             end, level = self.underlined.get(number, (number + 1, 0))
             if level:
                 lines = map(self._line, range(number, end - 1))
-                # A blank line, or dashes below it would make it the heading of a table.
-                out += [_one_line_heading(list(lines), level), ""]
+                out.append(_one_line_heading(list(lines), level))
+                if end < len(self._lines) and self._lines[end].strip():
+                    # Else dashes below it could make it the heading of a table.
+                    out.append("")
             elif number in self._joined:
                 out[-1] += " " + self._line(number, self._joined[number])
             else:

@@ -130,7 +130,8 @@ class Indexer:
         conversation_no, tenant = found
         keys = {"conversation_no": conversation_no}
         rows = self._connection.execute(SQL["list_messages_of"], keys).fetchall()
-        numbers = [number for (number,) in rows if number > self._waiting_no]
+        # FTS5 wants numbers to rise.
+        numbers = sorted(number for (number,) in rows if number > self._waiting_no)
         for start in range(0, len(numbers), _REMOVED_AT_ONCE):
             some = numbers[start : start + _REMOVED_AT_ONCE]
             documents: list[DocumentRow] = []
@@ -202,7 +203,6 @@ class Indexer:
             if taken and room_bytes < 0:
                 break
             taken.append(row)
-        # FTS5 wants numbers to rise.
         for message_no, conversation_no, tenant, _ in reversed(taken):
             self._collect(message_no, conversation_no, tenant, self._load(message_no))
         self._insert_collected()

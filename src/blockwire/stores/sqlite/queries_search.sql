@@ -24,13 +24,14 @@ DELETE FROM search_messages;
 INSERT INTO search_words (search_words, rank) VALUES ('merge', :pages);
 
 -- load_search_state --
-SELECT waiting_no, words_version, purge FROM search_state;
+SELECT waiting_no, words_version, purge FROM search_state WHERE id = 1;
 
 -- save_search_state --
-UPDATE search_state SET waiting_no = :waiting_no, words_version = :words_version, purge = :purge;
+UPDATE search_state SET waiting_no = :waiting_no, words_version = :words_version, purge = :purge
+WHERE id = 1;
 
 -- count_waiting --
-SELECT count(*) FROM messages WHERE no <= (SELECT waiting_no FROM search_state);
+SELECT count(*) FROM messages WHERE no <= (SELECT waiting_no FROM search_state WHERE id = 1);
 
 -- count_all_messages --
 SELECT count(*) FROM messages;
@@ -45,7 +46,7 @@ SELECT tenant FROM conversations WHERE no = :conversation_no;
 SELECT no, tenant FROM conversations WHERE id = :id;
 
 -- list_messages_of --
-SELECT no FROM messages WHERE conversation_no = :conversation_no ORDER BY no;
+SELECT no FROM messages WHERE conversation_no = :conversation_no;
 
 -- list_waiting --
 SELECT m.no, m.conversation_no, c.tenant, m.message_bytes

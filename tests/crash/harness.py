@@ -36,6 +36,8 @@ POINTS: Final = (
     "acknowledge.before",
     "acknowledge.after",
 )
+# Passed by each step of upkeep, some of them a second.
+UPKEEP_POINTS: Final = ("compact.before", "compact.after")
 MIGRATION_POINTS: Final = ("migrate.before", "migrate.after")
 CONVERSATIONS: Final = 3
 LIFE_S_MAX: Final = 8.0
@@ -58,6 +60,9 @@ def plan(number: int, seed: int) -> Run:
     if number % 20 == 19:
         point = MIGRATION_POINTS[number // 20 % 2]
         return Run(number, seed, f"{point}:1", None, "")
+    if number % 10 == 8:
+        point = UPKEEP_POINTS[number // 10 % 2]
+        return Run(number, seed, f"{point}:{rng.randrange(1, 16)}", None, recovery)
     if number % 2 == 0:
         point = POINTS[number // 2 % len(POINTS)]
         return Run(number, seed, f"{point}:{rng.randrange(2, 120)}", None, recovery)

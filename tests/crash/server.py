@@ -11,6 +11,7 @@ from typing import Final
 
 FAULT_VARIABLE: Final = "BLOCKWIRE_CRASH_AT"
 START_S_MAX: Final = 30
+SETTINGS: Final = {"BLOCKWIRE_CONFIG": os.devnull, "BLOCKWIRE_UPKEEP_S": "1"}
 
 
 class Server:
@@ -32,7 +33,7 @@ class Server:
             [sys.executable, *module, "serve", "--port", "0", "--store", f"sqlite:///{store}"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, FAULT_VARIABLE: crash_at, "BLOCKWIRE_CONFIG": os.devnull},
+            env={**os.environ, FAULT_VARIABLE: crash_at, **SETTINGS},
         )
         self.url = ""
 

@@ -10,7 +10,7 @@ from tests.crash.harness import execute, plan
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 SEED = 7
-RUNS = [*range(8), 19]
+RUNS = [*range(9), 18, 19]
 
 
 @pytest.mark.parametrize("number", RUNS)

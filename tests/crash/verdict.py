@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from typing import Any
 
 from tests.crash.wire import Address, Seen, StreamLog, call
@@ -30,7 +31,7 @@ async def problems_of(address: Address, told: Told) -> list[str]:
     if answer.status != 200:
         return [f"an acknowledged conversation is gone: {answer.value}"]
     frames = await stored_frames(address, told.conversation_id)
-    stored = {frame.seq: frame.data for frame in frames}
+    stored = Stored(frames)
     seqs = [frame.seq for frame in frames]
     if seqs != sorted(set(seqs)):
         problems.append("seq is used again or falls")
@@ -40,7 +41,41 @@ async def problems_of(address: Address, told: Told) -> list[str]:
     return problems
 
 
-def _seen_problems(told: Told, stored: dict[int, bytes]) -> list[str]:
+class Stored:
+    """The log, some deltas of which stand for several numbers."""
+
+    def __init__(self, frames: list[Seen]) -> None:
+        self._frames = frames
+        self._seqs = [frame.seq for frame in frames]
+
+    def find(self, seq: int) -> Seen | None:
+        """Return the frame that stands for this number."""
+        index = bisect_left(self._seqs, seq)
+        if index == len(self._frames):
+            return None
+        frame = self._frames[index]
+        is_there = frame.seq == seq or json.loads(frame.data)["prev_seq"] < seq
+        return frame if is_there else None
+
+    def holds(self, seen: Seen) -> bool:
+        """Return whether what was seen is there: as it was, or as a part of merged text."""
+        frame = self.find(seen.seq)
+        if frame is not None and frame.data == seen.data:
+            return True
+        event = json.loads(seen.data)
+        if event["type"] != "content.block.delta":
+            return False
+        # Neighbouring deltas may be one: for a reader that fell behind, and in the log.
+        numbers = range(event["prev_seq"] + 1, seen.seq + 1)
+        parts = {part.seq: part.data for seq in numbers if (part := self.find(seq)) is not None}
+        values = [json.loads(data) for data in parts.values()]
+        text: str = event["text"]
+        return all(value.get("block_id") == event["block_id"] for value in values) and (
+            text in "".join(value.get("text", "") for value in values)
+        )
+
+
+def _seen_problems(told: Told, stored: Stored) -> list[str]:
     problems: list[str] = []
     for log in told.logs:
         seen = log.frames()
@@ -48,33 +83,20 @@ def _seen_problems(told: Told, stored: dict[int, bytes]) -> list[str]:
         if numbers != sorted(set(numbers)):
             problems.append("a reader saw a number twice or out of order")
         for frame in seen:
-            if frame.seq not in stored:
+            if stored.find(frame.seq) is None:
                 problems.append(f"seen and lost: {frame.seq}")
-            elif stored[frame.seq] != frame.data and not _is_merged(frame, stored):
+            elif not stored.holds(frame):
                 problems.append(f"seen and changed: {frame.seq}")
     return problems
 
 
-def _is_merged(frame: Seen, stored: dict[int, bytes]) -> bool:
-    """Neighbouring deltas may reach a reader that fell behind as one; its text must be theirs."""
-    event = json.loads(frame.data)
-    if event["type"] != "content.block.delta":
-        return False
-    parts = [
-        json.loads(stored[seq])
-        for seq in range(event["prev_seq"] + 1, frame.seq + 1)
-        if seq in stored
-    ]
-    text: str = event["text"]
-    return "".join(part.get("text", "") for part in parts) == text
-
-
-def _ack_problems(told: Told, stored: dict[int, bytes]) -> list[str]:
+def _ack_problems(told: Told, stored: Stored) -> list[str]:
     problems: list[str] = []
     for turn_id, producer_seq, seq in told.acks:
-        if seq not in stored:
+        frame = stored.find(seq)
+        if frame is None:
             problems.append(f"acknowledged and lost: producer_seq {producer_seq}, seq {seq}")
-        elif json.loads(stored[seq]).get("turn_id") != turn_id:
+        elif json.loads(frame.data).get("turn_id") != turn_id:
             problems.append(f"acknowledged as another turn's: {seq}")
     return problems
 

@@ -15,14 +15,18 @@ import click
 
 from blockwire.cli.main import cli
 from blockwire.cli.settings import ENV_PREFIX, SETTINGS
+from blockwire.gateway.metrics import METRICS
+from blockwire.gateway.observer import REQUEST_MEMBERS, TURN_MEMBERS
 from blockwire.gateway.openapi import openapi_document
 from blockwire.gateway.routes import OPERATIONS
 from tests.suites import PROJECT
 
 FOLDER: Final = PROJECT / "docs" / "reference"
-PAGES: Final = tuple(FOLDER / name for name in ("cli.md", "configuration.md", "http.md"))
+PAGES: Final = tuple(
+    FOLDER / name for name in ("cli.md", "configuration.md", "http.md", "logs.md", "metrics.md")
+)
 MARKED: Final = re.compile(
-    r"(<!-- (help|settings|routes): ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL
+    r"(<!-- (help|settings|routes|log|metrics): ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL
 )
 COLUMNS: Final = 80
 TYPES: Final[Mapping[object, str]] = {str: "text", int: "number", list[str]: "array of texts"}
@@ -49,10 +53,11 @@ def settings_table(_name: str) -> str:
     """Return a row for each setting."""
     return "".join(
         [
-            "| key | variable | holds | default | |\n|---|---|---|---|---|\n",
+            "| key | variable | holds | default | change | |\n|---|---|---|---|---|---|\n",
             *(
                 f"| `{name}` | `{ENV_PREFIX}{name.upper()}` | {TYPES[setting.type]} "
-                f"| {_default(setting.default)} | {setting.help} |\n"
+                f"| {_default(setting.default)} | {'reload' if setting.is_live else 'restart'} "
+                f"| {setting.help} |\n"
                 for name, setting in SETTINGS.items()
             ),
         ]
@@ -83,10 +88,29 @@ def _route_rows() -> Iterator[str]:
             )
 
 
+def log_members(name: str) -> str:
+    """Return a row for each member of the lines of requests, or of turns."""
+    members = REQUEST_MEMBERS if name == "requests" else TURN_MEMBERS
+    rows = (f"| `{member}` | {text} |\n" for member, text in members.items())
+    return "".join(["| member | |\n|---|---|\n", *rows])
+
+
+def metrics_table(_name: str) -> str:
+    """Return a row for each family of ``/metrics``."""
+    rows = (
+        f"| `{row.name}` | {row.kind} | {', '.join(f'`{label}`' for label in row.labels)} "
+        f"| {row.help} |\n"
+        for row in METRICS
+    )
+    return "".join(["| family | kind | labels | |\n|---|---|---|---|\n", *rows])
+
+
 MAKERS: Final[Mapping[str, Callable[[str], str]]] = {
     "help": help_text,
     "settings": settings_table,
     "routes": routes_table,
+    "log": log_members,
+    "metrics": metrics_table,
 }
 
 

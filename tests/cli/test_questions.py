@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from blockwire.cli.commands.ask import _ordinal
+from blockwire.cli.commands.show import _totals
 from blockwire.cli.prompting import read_answer
 from blockwire.jsontext import decode_json
 from tests.cli.conftest import Run
@@ -200,6 +201,13 @@ def test_what_is_typed_becomes_an_answer(request_: dict[str, Any], text: str, an
             read_answer(request_, text)
     else:
         assert read_answer(request_, text) == answer
+
+
+def test_totals_are_told_in_one_line() -> None:
+    usage = {"turns": 1, "input_tokens": 1_804, "output_tokens": 517, "cost": {"usd": 0.0074}}
+
+    assert _totals(usage) == "1 turn, 1,804 tokens in, 517 tokens out, 0.0074 usd"
+    assert _totals({"turns": 2}) == "2 turns"
 
 
 def test_places_in_line_are_spelled_as_people_do() -> None:

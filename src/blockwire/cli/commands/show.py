@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -56,6 +57,20 @@ async def _show(config: Config, conversation_id: str | None, arguments: dict[str
                     write(await _text(client, conversation_id, message, printer))
         if not arguments["as_json"]:
             write(printer.finish())
+        if printer.is_drawn and wanted is None and not arguments["as_json"]:
+            conversation = await client.read_conversation(conversation_id)
+            note(_totals(conversation.usage or {}))
+
+
+def _totals(usage: Mapping[str, Any]) -> str:
+    """Return what the turns of a conversation came to, in one line."""
+    turns = usage.get("turns", 0)
+    parts = [f"{turns:,} turn{'' if turns == 1 else 's'}"]
+    for name, what in (("input_tokens", "in"), ("output_tokens", "out")):
+        if name in usage:
+            parts.append(f"{usage[name]:,} tokens {what}")
+    parts += [f"{cost:.4f} {currency}" for currency, cost in usage.get("cost", {}).items()]
+    return ", ".join(parts)
 
 
 async def _newest(client: AsyncClient) -> str:
@@ -75,6 +90,9 @@ async def _text(
     async with aclosing(client.follow(turn)) as states:
         async for state in states:
             if not printer.is_drawn and state.request is not None:
-                note(f"turn {state.turn_id} waits for an answer: {request_text(state.request)}")
+                note(
+                    f"the turn waits for an answer: {request_text(state.request)}\n"
+                    f"blockwire answer {conversation_id} ANSWER"
+                )
             return printer.show_turn(state)
     return printer.add_message(message)

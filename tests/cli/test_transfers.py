@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from blockwire.jsontext import Json, encode_json
 from tests.archives.samples import archive_lines
 from tests.archives.test_histories import FOLDER, FORMATS
 from tests.cli.conftest import Ended, Run
-from tests.support.programs import command, decoded, environment
+from tests.support.programs import Gateway, Terminal, call, command, decoded, environment
 from tests.support.transfers import archived_messages
 
 pytestmark = pytest.mark.timeout(60)
@@ -456,3 +457,92 @@ def test_ctrl_c_leaves_neither_file_nor_conversation(tmp_path: Path) -> None:
 
     assert importing.returncode == 130
     assert len(listed.stdout.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.case("P07")
+@pytest.mark.requirement("gateway:import:all-or-nothing")
+def test_a_killed_gateway_keeps_nothing_of_half_an_import(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    half = many(3_000)[:20_000_000]
+    head = (
+        "POST /v1/import HTTP/1.1\r\nHost: 127.0.0.1\r\ncontent-type: application/x-ndjson\r\n"
+        f"content-length: {len(half) * 2}\r\n\r\n"
+    )
+    with Gateway(environment(tmp_path), "--store", store, "--engine", "external") as gateway:
+        whole = call(gateway.url, "/v1/conversations", method="POST", body={"title": "mine"})
+        with socket.create_connection(("127.0.0.1", gateway.port)) as peer:
+            peer.sendall(head.encode() + half)
+            # Whatever the gateway has read of it by now is in its store.
+            assert call(gateway.url, "/v1/conversations")["items"] == [whole]
+            gateway.kill()
+        gateway.restart()
+        listed = call(gateway.url, "/v1/conversations")["items"]
+        assert gateway.stop() == 0
+    check = subprocess.run(
+        command("check", "--store", store),
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        check=False,
+    )
+
+    assert [one["id"] for one in listed] == [whole["id"]]
+    assert check.returncode == 0, check.stdout
+
+
+@pytest.mark.slow
+def test_on_a_terminal_it_says_how_far_it_is(tmp_path: Path) -> None:
+    big = saved(tmp_path, many(4_000))
+    env = environment(tmp_path)
+    # Both streams are the terminal's.
+    arguments = ["sh", "-c", 'exec "$@" 2>&1', "sh", *command("import", "--json", str(big))]
+    with Terminal(arguments, env=env, cwd=tmp_path, columns=200) as terminal:
+        status = terminal.read_to_end()
+
+        assert status == 0, terminal.output
+        assert b"%" in terminal.output
+        assert b"checking" in terminal.output or b"sending" in terminal.output
+        shown = [line for line in terminal.screen.lines() if line]
+        assert len(shown) == 1, shown
+        assert shown[0].startswith('{"id":"conv_')
+
+
+def test_on_a_terminal_nothing_in_a_document_can_act(tmp_path: Path) -> None:
+    hostile = WHOLE_OF_ONE.replace(b"Three weighings", b"\\u001b]0;owned\\u0007\\u009b31m")
+    source = saved(tmp_path, rewritten(hostile))
+    env = environment(tmp_path)
+    done = subprocess.run(
+        command("import", "--json", str(source)), cwd=tmp_path, env=env, capture_output=True,
+        check=True,
+    )  # fmt: skip
+    name = str(decoded(done.stdout)["id"])
+    for export_format in ("markdown", "html", "text", "json", "jsonl"):
+        arguments = command("export", name, "--format", export_format, "--reasoning")
+        with Terminal(arguments, env=env, cwd=tmp_path) as terminal:
+            assert terminal.read_to_end() == 0
+            assert b"owned" in terminal.output
+            assert b"\x1b" not in terminal.output
+            assert b"\x07" not in terminal.output
+            assert b"\xc2\x9b" not in terminal.output
+
+
+WHOLE_OF_ONE = b"".join(archive_lines(1))
+
+
+def rewritten(data: bytes) -> bytes:
+    """Return an archive whose lines were changed, with digests that are right again."""
+    writer = ArchiveWriter()
+    lines: list[bytes] = []
+    for line in data.splitlines():
+        value = decoded(line)
+        match value["type"]:
+            case "archive.started":
+                lines.append(writer.start(created_at=1, generator="g", view="owner"))
+            case "conversation.started":
+                lines.append(writer.start_conversation(value["conversation"]))
+            case "message":
+                lines.append(writer.add_message(value["message"]))
+            case _:
+                pass
+    return b"".join([*lines, writer.end_conversation(), writer.end()])

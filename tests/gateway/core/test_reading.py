@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from blockwire.content import (
+    TERMINAL_STATUSES,
     BlockCompleted,
     BlockDelta,
     BlockStarted,
@@ -37,6 +38,8 @@ from tests.gateway.core.world import (
     prose,
     stuck_after,
 )
+from tests.support.transfers import exported as exported_archive
+from tests.support.transfers import exported_json, imported_ids
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +107,14 @@ async def assert_all_roads_agree(world: World, conversation_id: str) -> None:
         snapshot, seq = await snapshot_state(world, conversation_id, view)
         listed = await message_list(world, conversation_id, view)
         assert equal_json(listed, folded.messages)  # type: ignore[arg-type]
+        exported = await exported_json(world.service, conversation_id, view)
+        assert equal_json(exported["messages"], folded.messages)  # type: ignore[arg-type]
+        # What an archive holds comes out of its import as it went in.
+        archive = await exported_archive(world.service, conversation_id, view=view)
+        (imported_id,) = await imported_ids(world.service, archive)
+        imported = await exported_json(world.service, imported_id, "owner")
+        over = [m for m in folded.messages if m["status"] in TERMINAL_STATUSES]
+        assert equal_json(imported["messages"], over)  # type: ignore[arg-type]
         assert equal_json(snapshot.messages, folded.messages)  # type: ignore[arg-type]
         assert seq >= folded.seq
         for turn in folded.turns:

@@ -20,6 +20,7 @@ from blockwire.engines import hooks
 from blockwire.engines.hooks import HookSettings, TurnHooks, notice_of, signature
 from blockwire.jsontext import decode_json
 from blockwire.ports import TurnRow
+from blockwire.ports.tracing import CURRENT_TRACEPARENT
 from tests.engines.tools import ManualTime
 
 pytestmark = pytest.mark.anyio
@@ -208,6 +209,25 @@ def script(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
+@pytest.mark.requirement("gateway:operations:trace-hooks")
+async def test_hooks_can_join_the_trace_of_their_turn(tmp_path: Path) -> None:
+    keep = (
+        "import os, sys; open(sys.argv[1], 'a', encoding='utf-8').write("
+        "os.environ.get('TRACEPARENT', 'none') + '\\n')"
+    )
+    traces = [None, f"00-{'a' * 32}-{'b' * 16}-01", f"00-{'c' * 32}-{'d' * 16}-01"]
+    kept = tmp_path / "traces"
+    async with receiving() as receiver:
+        settings = HookSettings(webhook_url=receiver.url, on_turn_end=[*script(keep), str(kept)])
+        for trace in traces:
+            CURRENT_TRACEPARENT.set(trace)
+            async with hooked(settings) as told:
+                told.tell(ENDED)
+
+    assert kept.read_text(encoding="utf-8").split() == [str(t or "none") for t in traces]
+    assert [headers.get("traceparent") for headers, _ in receiver.requests] == traces
+
+
 @pytest.mark.requirement("hooks:command:input")
 async def test_programs_get_the_notice_each_its_own_kind(tmp_path: Path) -> None:
     keep = (
@@ -238,7 +258,7 @@ async def test_a_program_that_fails_or_never_ends_is_only_logged(
         (script("import time; time.sleep(600)"), "took too long"),
         (["no-such-program-anywhere"], "was not found"),
     ]
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.DEBUG, logger="blockwire"):
         for command, _said in cases:
             async with hooked(HookSettings(on_turn_end=command, command_s_max=0.5)) as told:
                 told.tell(ENDED)

@@ -27,6 +27,7 @@ from blockwire.engines.command import child_environment
 from blockwire.errors import EngineError
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Clock, TurnRow
+from blockwire.ports.tracing import CURRENT_TRACEPARENT
 
 if TYPE_CHECKING:
     import httpx
@@ -137,7 +138,8 @@ class TurnHooks:
         self._clock = clock
         self._redact = redact
         self._sleep = sleep
-        self._waiting: deque[dict[str, Json]] = deque()
+        # Each with the trace of the turn that it tells of.
+        self._waiting: deque[tuple[dict[str, Json], str | None]] = deque()
         self._busy = 0
         self._news = anyio.Event()
         self._idle = anyio.Event()
@@ -153,9 +155,9 @@ class TurnHooks:
         if self.is_empty:
             return
         if len(self._waiting) >= NOTICES_MAX:
-            dropped = self._waiting.popleft()
+            dropped, _ = self._waiting.popleft()
             _log.warning("hooks are too slow: a notice of turn %s is dropped", dropped["turn_id"])
-        self._waiting.append(notice_of(turn))
+        self._waiting.append((notice_of(turn), CURRENT_TRACEPARENT.get()))
         self._news.set()
 
     async def run(self) -> None:
@@ -185,7 +187,8 @@ class TurnHooks:
                 self._idle.set()
                 self._news = anyio.Event()
                 await self._news.wait()
-            notice = self._waiting.popleft()
+            notice, traceparent = self._waiting.popleft()
+            CURRENT_TRACEPARENT.set(traceparent)
             self._busy += 1
             try:
                 await self._deliver(notice)
@@ -215,6 +218,9 @@ class TurnHooks:
             "BLOCKWIRE_TURN_ID": str(notice["turn_id"]),
             "BLOCKWIRE_TURN_STATUS": str(notice["status"]),
         }
+        traceparent = CURRENT_TRACEPARENT.get()
+        if traceparent is not None:
+            env["TRACEPARENT"] = traceparent
         child = ChildProcess()
         status: int | None = None
         try:
@@ -239,7 +245,8 @@ class TurnHooks:
             _log.warning("the program for turn %s %s", notice["turn_id"], how)
         text = self._redact(child.stderr.text)
         for line in text.split("\n") if text else ():
-            _log.info("the program for turn %s: %s", notice["turn_id"], line)
+            # Content: a level that nobody has without asking for it.
+            _log.debug("the program for turn %s: %s", notice["turn_id"], line)
 
     # webhooks -----------------------------------------------------------------------------
     async def _post(self, notice: dict[str, Json]) -> None:
@@ -268,6 +275,9 @@ class TurnHooks:
             "blockwire-event": str(notice["type"]),
             "blockwire-delivery": str(notice["id"]),
         }
+        traceparent = CURRENT_TRACEPARENT.get()
+        if traceparent is not None:
+            headers["traceparent"] = traceparent
         if self._settings.webhook_secret is not None:
             unix_s = self._clock.now_ms() // 1000
             headers[SIGNATURE_HEADER] = signature(self._settings.webhook_secret, body, unix_s)

@@ -58,7 +58,7 @@ METRICS: Final[tuple[MetricRow, ...]] = (
     MetricRow("blockwire_http_request_bytes_total", "counter", ("route",),
               "Bodies of requests, uploads of events and attachments included"),
     MetricRow("blockwire_http_response_bytes_total", "counter", ("route",),
-              "Bodies of answers, event streams included"),
+              "Bodies of answers, but for event streams"),
     MetricRow("blockwire_http_refusals_total", "counter", ("code",), "Refusals by their code"),
     MetricRow("blockwire_turns_total", "counter", ("engine", "status"), "Turns that ended"),
     MetricRow("blockwire_turn_seconds", "histogram", ("engine",), "From start to end of a turn"),

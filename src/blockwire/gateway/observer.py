@@ -34,7 +34,7 @@ REQUEST_MEMBERS: Final[Mapping[str, str]] = {
     "route": "Template of the path, such as /v1/conversations/{conversation_id}; unmatched",
     "status": "Of the answer; 499 when the peer left before its end",
     "ms": "From the head of the request to the end of the answer",
-    "bytes": "Body of the answer",
+    "bytes": "Body of the answer; those of an event stream are not counted",
     "received_bytes": "Body of the request",
     "caller": "Name of the token; local, nobody",
     "code": "Of a refusal",

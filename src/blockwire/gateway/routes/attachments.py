@@ -224,6 +224,7 @@ async def _send(call: Call, piece: bytes, *, is_last: bool = False) -> None:
     """Send a piece; a peer that takes nothing for too long is not waited for."""
     with anyio.move_on_after(call.surface.http.attachment_idle_s) as limit:
         await call.send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+        call.record.sent_bytes += len(piece)
     if limit.cancelled_caught:
         raise PeerGoneError
 

@@ -15,6 +15,7 @@ from blockwire.render.documents import DOCUMENT_FORMATS, DocumentFormat, open_do
 from blockwire.render.htmlblocks import IMAGE_BYTES_MAX
 from blockwire.render.values import DOCUMENT_VALUE_CHARS_MAX
 from blockwire.testing.strategies import messages
+from blockwire.text import label_controls
 from tests.render.foreign import html_in, parsed, sections
 from tests.render.pages import document, page, strict_tree, words
 from tests.render.turns import block, message
@@ -236,4 +237,5 @@ def test_every_message_has_a_document_of_each_format(said: Message) -> None:
     allowed = re.compile(r"<details>\n<summary>|</details>|<!-- -->")
     assert all(allowed.match(raw) for raw in html_in(parsed(markdown)[0]))
     strict_tree(page(message(block("prose", markdown=markdown))))
-    assert document("text", [said]).isascii() or document("text", [said])
+    for text in (document("text", [said]), markdown, transcript_text([said], LOOK)):
+        assert label_controls(text) == text.replace("\x1b", "␛")

@@ -17,7 +17,7 @@ from blockwire.render import (
     request_text,
     transcript_text,
 )
-from blockwire.render.documents import DocumentFormat
+from blockwire.render.documents import DOCUMENT_FORMATS, DocumentFormat
 from blockwire.text import label_controls
 from tests.render.pages import document, words
 from tests.render.places import NOT_IN_PAGES, NOT_IN_TERMINAL, NOT_IN_TEXT, PLACES
@@ -110,6 +110,23 @@ def test_a_payload_cut_into_deltas_shows_what_the_whole_shows() -> None:
 
             assert findings(case, printed[0]) == findings(case, printed[1]) == [], case["id"]
             assert seen(printed[0]) == seen(transcript_text([whole], LOOKS[0], with_reasoning=True))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.requirement("render:terminal:no-controls")
+@pytest.mark.requirement("render:document:no-controls")
+def test_no_example_and_no_payload_of_other_suites_acts_on_a_terminal() -> None:
+    sources = [found["markdown"] for found in suite_json("commonmark/spec.json")]
+    for suite in ("dompurify", "h5sc", "owasp", "own_markdown"):
+        vectors = suite_json(f"xss/{suite}.json")["vectors"]
+        sources += [found.get("markdown", found.get("payload")) for found in vectors]
+    for source in (found for found in sources[::3] if len(found) < 2_000):
+        said = message(block("prose", markdown=source), block("chart", fallback_text=source))
+        texts = [transcript_text([said], LOOKS[0])]
+        texts += [document(name, [said]) for name in DOCUMENT_FORMATS]
+        for text in texts:
+            # Directions of text are labelled, so not even a warning is left.
+            assert ORACLE.scan(text)[0] == [], source[:80]
 
 
 def seen(text: str) -> str:

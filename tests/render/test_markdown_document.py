@@ -77,6 +77,14 @@ def test_any_markdown_is_contained_and_reads_the_same(source: str) -> None:
     assert_reads_the_same(source)
 
 
+@pytest.mark.requirement("render:markdown-document:contained")
+def test_many_edits_of_one_line_or_of_many_take_their_time_only_once() -> None:
+    # With work that grows with its square, none of these would end in time.
+    for piece in ("<a[^1]", "<a\n", "[a](<b\n", "| <a> ", "> `\n> <div>` <b>", "[x]\\: <", "1. <"):
+        source = "[x]: /u\n\n" + piece * (30_000 // len(piece))
+        assert len(source) * 0.9 < len(contained(source)) < len(source) * 3
+
+
 LITERALS: Final = (
     "**not** _this_ `nor` [this](x) ![y] <b> &amp; ~~z~~ | $x$ snake_case 2 * 3",
     "# a\n## b\n- c\n+ d\n1. e\n2) f\n> g\n= h\n---\n***\n```\n~~~",

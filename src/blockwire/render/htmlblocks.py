@@ -12,6 +12,7 @@ from typing import Final, cast
 import pybase64
 
 from blockwire.content import Block
+from blockwire.content.filetypes import INLINE_TYPES, sniff_type
 from blockwire.render.captions import duration_words
 from blockwire.render.htmlprose import code_html, prose_html
 from blockwire.render.htmltext import html_attribute, html_line, html_text
@@ -26,15 +27,8 @@ Images = Mapping[str, bytes]
 IMAGE_BYTES_MAX: Final = 4 * 1024 * 1024
 """Largest picture that is put into a page; a larger one is named only."""
 
-# What the content of a picture begins with -> its type. Formats that can hold programs (SVG) or
-# that browsers do not all show are not among them.
-_SIGNATURES: Final[tuple[tuple[bytes, bytes, str], ...]] = (
-    (b"\x89PNG\r\n\x1a\n", b"", "image/png"),
-    (b"\xff\xd8\xff", b"", "image/jpeg"),
-    (b"GIF87a", b"", "image/gif"),
-    (b"GIF89a", b"", "image/gif"),
-    (b"RIFF", b"WEBP", "image/webp"),
-)
+_HEAD_BYTES: Final = 64
+"""What tells a picture stands at its beginning."""
 _MARKS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "pending": "\u25cb",
@@ -108,12 +102,11 @@ def _notice(block: Block, _images: Images) -> str:
 
 
 def _image_type(data: bytes) -> str | None:
+    """Return the type of a picture that browsers show and that can hold no program."""
     if len(data) > IMAGE_BYTES_MAX:
         return None
-    for start, inner, media_type in _SIGNATURES:
-        if data.startswith(start) and data[8 : 8 + len(inner)] == inner:
-            return media_type
-    return None
+    found = sniff_type(data[:_HEAD_BYTES])
+    return found if found in INLINE_TYPES else None
 
 
 def _attachment(block: Block, images: Images) -> str:

@@ -439,3 +439,42 @@ def test_what_is_not_ours_to_say_is_raised(monkeypatch: pytest.MonkeyPatch) -> N
 
     with pytest.raises(RuntimeError):
         main([])
+
+
+CHECKED: list[tuple[str, str | None]] = [
+    # file, what is wrong
+    ('log_level = "info"\n[engines.x]\nkind = "external"\n', None),
+    ("port = 99999999\n", "port"),
+    ("nonsense = 1\n", "there is no setting nonsense"),
+    ('[engines.x]\nkind = "command"\n', "engines.x"),
+    ('token_file = "none.toml"\n', "none.toml"),
+    ('trusted_proxies = ["x"]\n', "trusted_proxies"),
+]
+
+
+@pytest.mark.requirement("gateway:operations:config-check")
+@pytest.mark.parametrize(("text", "wrong"), CHECKED)
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_configuration_is_checked_before_a_gateway_meets_it(
+    blockwire: Run, home: Path, text: str, wrong: str | None, *, is_named: bool
+) -> None:
+    path = home / ("mine.toml" if is_named else "config/blockwire/config.toml")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+    ended = blockwire("config", "check", *(["mine.toml"] if is_named else []))
+
+    if wrong is None:
+        assert (ended.status, ended.out, ended.err) == (0, "ok\n", "")
+    else:
+        assert ended.status == 1
+        assert wrong in ended.err
+        assert ended.out == ""
+
+
+def test_the_file_that_would_be_read_is_named(
+    blockwire: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert blockwire("config", "path").out == f"{home}/config/blockwire/config.toml\n"
+    monkeypatch.setenv("BLOCKWIRE_CONFIG", "/etc/blockwire/config.toml")
+    assert blockwire("config", "path").out == "/etc/blockwire/config.toml\n"

@@ -16,6 +16,7 @@ from blockwire.cli.settings import (
     Config,
     Resolved,
     config_path,
+    load_config,
     unknown_variables,
 )
 from blockwire.engines.settings import SETTINGS as ENGINE_SETTINGS
@@ -25,15 +26,47 @@ from blockwire.jsontext import Json
 HIDDEN = "(hidden)"
 
 
-@click.command()
+@click.group(invoke_without_command=True)
+@click.pass_context
 @options(*CONFIG_OPTIONS, click.option("--json", "as_json", is_flag=True, help="Print JSON."))
-def command(*, as_json: bool, **arguments: Any) -> None:
+def command(context: click.Context, /, *, as_json: bool, **arguments: Any) -> None:
     """Show every setting, its value, and where it came from.
 
     A flag beats the environment (BLOCKWIRE_STORE, BLOCKWIRE_PORT, ...), which beats the file
     ($XDG_CONFIG_HOME/blockwire/config.toml, BLOCKWIRE_CONFIG or --config), which beats the default.
     """
-    config = take_config(arguments)
+    if context.invoked_subcommand is None:
+        _show(take_config(arguments), as_json=as_json)
+
+
+@command.command("path")
+def print_path() -> None:
+    """Print the name of the file that is read without --config, whether it is there or not."""
+    write(f"{one_line(os.environ.get('BLOCKWIRE_CONFIG') or str(config_path(os.environ)))}\n")
+
+
+@command.command("check")
+@click.argument("file", required=False)
+def check(file: str | None) -> None:
+    """Check FILE, or the file that would be read, as serve would; start nothing.
+
+    Settings, engines, and the token file that it names. Prints "ok", or what is wrong and status 1:
+    a gateway that is told to read its configuration again (SIGHUP) would not take it.
+    """
+    from blockwire.cli.parts import auth_of, engines_of, http_settings_of
+    from blockwire.cli.system import SystemClock, UlidFactory
+
+    config = load_config({}, path=file)
+    engines_of(config, clock=SystemClock(), ids=UlidFactory())
+    http_settings_of(config)
+    for warning in auth_of(config, host=None, key="").warnings:
+        note(f"warning: {warning}")
+    for sentence in unknown_variables(os.environ):
+        note(f"warning: {sentence}")
+    write("ok\n")
+
+
+def _show(config: Config, *, as_json: bool) -> None:
     engines = engine_configs(config)
     if as_json:
         write_json(_as_json(config, engines))

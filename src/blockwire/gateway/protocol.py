@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from blockwire.errors import RemoteProtocolError
+from blockwire.gateway.answer import with_base
 from blockwire.gateway.http_errors import error_body, status_of
 from blockwire.jsontext import encode_json
 
@@ -36,7 +37,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """Refuses heads that are too large, gives up those that take too long."""
 
     # Slots: a few more attributes would cost each connection a dictionary of its own, 1.5 KB.
-    __slots__ = ("_head_bytes", "_head_timer", "_is_in_head", "_is_refused")
+    __slots__ = ("_answering", "_head_bytes", "_head_timer", "_is_in_head", "_is_refused")
 
     head_s_max = HEAD_S_MAX
 
@@ -44,6 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a head."""
         super().connection_made(transport)
+        self._answering: RequestResponseCycle | None = None
         self._head_bytes = 0
         self._is_in_head = True
         self._is_refused = False
@@ -54,6 +56,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Let go of the timer."""
         self._stop_timer()
         super().connection_lost(exc)
+        self._answering = None
 
     def data_received(self, data: bytes) -> None:
         """Parse ``data``; refuse when the head has not ended within its bound."""
@@ -82,18 +85,46 @@ class BoundedProtocol(HttpToolsProtocol):
         del msg
         self._refuse("invalid_http", "this is not an HTTP/1.1 request")
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _abandon(self) -> bool:
+        """Let nobody answer any more what came before; return whether somebody had begun to.
+
+        Two answers where the peer, or a proxy before it, counts one request would be taken for
+        the answers of two.
+        """
+        cycles = [self._answering, self.cycle, *(cycle for cycle, _app in self.pipeline)]
+        self.pipeline.clear()
+        has_begun = False
+        for cycle in cycles:
+            if cycle is not None and not cycle.response_complete:
+                has_begun = has_begun or cycle.response_started
+                cycle.disconnected = True
+                cycle.waiting_for_100_continue = False
+                cycle.message_event.set()
+        return has_begun
+
     def _refuse(self, code: str, detail: str) -> None:
         self._is_refused = True
         self._stop_timer()
+        if self._abandon():
+            self.transport.close()
+            return
         error = RemoteProtocolError(code, detail)
         body = encode_json(cast("Any", error_body(error)))
+        headers = b"".join(b"%b: %b\r\n" % pair for pair in with_base([]))
         self.transport.write(
             b"HTTP/1.1 %d %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\n"
-            b"connection: close\r\n\r\n%b"
-            % (status_of(error), _PHRASES[status_of(error)], len(body), body)
+            b"connection: close\r\n%b\r\n%b"
+            % (status_of(error), _PHRASES[status_of(error)], len(body), headers, body)
         )
         self.transport.write_eof()
-        self.loop.call_later(LINGER_S, self.transport.close)
+        # What still comes is thrown away, and the end of it is noticed.
+        self.flow.resume_reading()
+        # A peer that reads nothing is not waited for.
+        self._head_timer = self.loop.call_later(LINGER_S, self.transport.abort)
 
     def _await_head(self) -> None:
         if self._head_timer is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import Final
 
 import anyio
 import msgspec
@@ -20,19 +20,14 @@ import msgspec
 from blockwire.content import (
     TURN_TERMINAL_STATUSES,
     ConversationState,
-    Message,
-    TurnState,
 )
-from blockwire.content.settle import closing_error
 from blockwire.errors import BusError, RemoteProtocolError, StoreError
 from blockwire.gateway.accounts import Accounts
-from blockwire.gateway.answers import AnswerBox
 from blockwire.gateway.drafts import Batch
 from blockwire.gateway.folding import fold_turn
-from blockwire.gateway.inbox import Inbox
+from blockwire.gateway.live import LiveTurn, turn_row_after
 from blockwire.gateway.observer import Observer
 from blockwire.gateway.queue import QueueSpace, TurnQueue
-from blockwire.jsontext import Json
 from blockwire.ports import (
     Append,
     Appended,
@@ -59,45 +54,6 @@ _REFUSALS: Final[frozenset[str]] = frozenset(
         "message_exists",
     }
 )
-
-
-class LiveTurn:
-    """A turn that is not over, beside its committed state.
-
-    Attributes:
-        row: As committed.
-        is_external: An outside producer posts its events.
-        inbox: Events of its engine that are not committed yet.
-        scope: Cancelled when nothing more is wanted of whoever works for the turn.
-        ended: Set once its end is committed, or its conversation is gone.
-        heard_s: Monotonic time of its last event.
-        size_bytes: Committed since it was loaded, encoded.
-        is_orphan: Nobody works for it any more and its end is not stored yet.
-        answers: Where the engine that runs it hears answers; None where it takes none.
-    """
-
-    __slots__ = (
-        "answers",
-        "ended",
-        "heard_s",
-        "inbox",
-        "is_external",
-        "is_orphan",
-        "row",
-        "scope",
-        "size_bytes",
-    )
-
-    def __init__(self, row: TurnRow, *, is_external: bool, heard_s: float, ahead_max: int) -> None:
-        self.row = row
-        self.is_external = is_external
-        self.inbox = Inbox(ahead_max)
-        self.scope = anyio.CancelScope()
-        self.ended = anyio.Event()
-        self.heard_s = heard_s
-        self.size_bytes = 0
-        self.is_orphan = False
-        self.answers: AnswerBox | None = None
 
 
 class Conversation:
@@ -397,18 +353,3 @@ class Conversation:
 def conversation_not_found() -> RemoteProtocolError:
     """Return the refusal of an id that is unknown, or that belongs to another tenant."""
     return RemoteProtocolError("conversation_not_found", "no such conversation")
-
-
-def turn_row_after(row: TurnRow, turn: TurnState) -> TurnRow:
-    """Return ``row`` with what the state of its turn says."""
-    message: Message = turn.message if turn.is_terminal else {}
-    return msgspec.structs.replace(
-        row,
-        status=turn.turn_status,
-        completed_at=cast("int | None", message.get("completed_at")),
-        usage=cast("dict[str, Json] | None", message.get("usage")),
-        error=closing_error(turn) if turn.status == "failed" else None,
-        finish_reason=cast("str | None", turn.ended.get("finish_reason")),
-        reason=cast("str | None", turn.ended.get("reason")),
-        request=dict(turn.request) if turn.request is not None else None,
-    )

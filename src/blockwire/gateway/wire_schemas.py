@@ -255,6 +255,27 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         seq={**_SEQ, "description": "Of the last event that this reflects."},
         messages={"type": "array", "items": _ref("message")},
     ),
+    "import_result": _object(
+        "conversations ignored_lines",
+        conversations={
+            "type": "array",
+            "items": _object(
+                "id source_id message_count attachment_count",
+                id=_ID,
+                source_id={**_ID, "description": "Its id in the archive."},
+                message_count=_COUNT,
+                attachment_count=_COUNT,
+                turns_dropped={**_COUNT, "description": "Turns, whose messages are kept."},
+                attachments_renamed={**_COUNT, "description": "Their ids were taken here."},
+                attachments_missing={**_COUNT, "description": "Named, and not in the archive."},
+            ),
+        },
+        ignored_lines={
+            "type": "object",
+            "additionalProperties": {"type": "integer"},
+            "description": "How many lines of each unknown type were passed over.",
+        },
+    ),
     "archive_line": archive_schema("#/components/schemas/complete_message"),
     "token": _object("name scopes created_at", **_TOKEN),
     "new_token": _object(

@@ -120,19 +120,20 @@ async def test_the_same_key_and_body_attach_and_another_body_is_refused() -> Non
         assert (other.status_code, code_of(other)) == (409, "idempotency_key_reused")
 
 
-async def test_a_second_submit_while_a_turn_runs_is_refused_until_it_is_cancelled() -> None:
+async def test_a_second_submit_while_a_turn_runs_waits_until_it_is_cancelled() -> None:
     engine = ScriptEngine(stuck_after(lambda turn_id: prose(turn_id, "b1", "x", is_open=True)))
     async with surface(engines={"e": engine}) as s:
         conversation_id = await s.world.conversation()
         url = f"{CONVERSATIONS}/{conversation_id}/turns"
         turn_url = (await s.client.post(url, **body({"content": "1"}))).headers["location"]
 
-        busy = await s.client.post(url, **body({"content": "2"}))
+        waiting = await s.client.post(url, **body({"content": "2"}))
         cancelled = await s.client.post(turn_url + "/cancel")
         ended = json_of(await s.client.get(turn_url + "?wait=5"))
         late = await s.client.post(turn_url + "/cancel", **body({}))
 
-        assert (busy.status_code, code_of(busy)) == (409, "conversation_busy")
+        shown = [json_of(waiting)[name] for name in ("status", "durable", "position")]
+        assert (waiting.status_code, shown) == (202, ["queued", False, 1])
         assert cancelled.status_code == 202
         assert ended["status"] == "cancelled"
         assert (late.status_code, code_of(late)) == (409, "turn_terminal")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -29,6 +30,8 @@ from blockwire.ports import Append, RetentionLimits, Store
 from blockwire.stores import MemoryStore, SqliteStore
 from blockwire.testing.store_contract import decode_frames, fold, same
 from blockwire.testing.store_script import T0, Script, make_question, new_conversation
+
+pytestmark = pytest.mark.timeout(180)
 
 VIEWS: Final[tuple[View, View]] = ("owner", "public")
 VIEW = st.sampled_from(VIEWS)

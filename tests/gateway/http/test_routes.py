@@ -377,7 +377,7 @@ async def test_capabilities_name_engines_bounds_and_the_callers_scopes() -> None
 
         assert capabilities["protocol"] == 1
         assert capabilities["engines"] == ["script", "external"]
-        assert capabilities["scopes"] == ["admin", "read", "reasoning", "write"]
+        assert capabilities["scopes"] == ["admin", "metrics", "read", "reasoning", "write"]
         assert capabilities["limits"]["body_bytes_max"] == 1_048_576
 
 

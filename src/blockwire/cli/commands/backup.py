@@ -6,16 +6,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import anyio
-import anyio.lowlevel
-import anyio.to_thread
 import click
 
 from blockwire.cli.options import CONFIG_OPTIONS, options, take_config
 from blockwire.cli.output import one_line, write
 from blockwire.cli.places import store_path
 from blockwire.cli.progress import Progress, report_progress
-from blockwire.cli.signals import ended_by_signals
+from blockwire.cli.stoppable import run_stoppable
 from blockwire.errors import LocalProtocolError, StoreError
 from blockwire.ports import BackupProgress
 from blockwire.stores import backup_store
@@ -41,30 +38,9 @@ def command(target: Path, **arguments: Any) -> None:
         )
     if not path.is_file():
         raise StoreError("store_not_found", f"there is no store {path}")
-    anyio.run(_back_up, path, target)
+    with report_progress("copying", unit="bytes") as progress:
+        run_stoppable(lambda stopping: _copy(path, target, progress, stopping))
     write(f"{one_line(str(target))}: {target.stat().st_size} bytes, checked\n")
-
-
-async def _back_up(path: Path, target: Path) -> None:
-    stopping = threading.Event()
-    with ended_by_signals(), report_progress("copying", unit="bytes") as progress:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_stop_when_cancelled, stopping)
-            try:
-                await anyio.to_thread.run_sync(_copy, path, target, progress, stopping)
-            except StoreError:
-                if stopping.is_set():
-                    # Given up because somebody wanted it: that is what ends this, not an error.
-                    await anyio.lowlevel.checkpoint()
-                raise
-            tasks.cancel_scope.cancel()
-
-
-async def _stop_when_cancelled(stopping: threading.Event) -> None:
-    try:
-        await anyio.sleep_forever()
-    finally:
-        stopping.set()
 
 
 def _copy(path: Path, target: Path, progress: Progress, stopping: threading.Event) -> None:

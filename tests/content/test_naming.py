@@ -87,6 +87,7 @@ def test_one_event_names_so_many_at_most() -> None:
         ("/", "attachment"),
         ("", "attachment"),
         (" two   blanks \t here. ", "two blanks here"),
+        ("a \u200b b", "a b"),
         ("e\u0301te\u0301.txt", "été.txt"),
         ("\ud800", "attachment"),
         ("x" * 300 + ".tar.gz", "x" * 237 + ".gz"),

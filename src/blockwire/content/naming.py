@@ -84,8 +84,10 @@ def safe_file_name(name: str) -> str:
     dropped, blanks become single spaces. A long name keeps its beginning and its suffix.
     """
     name = re.split(r"[/\\]", name)[-1]
+    # Line breaks are blanks before they are controls.
     name = _BLANKS.sub(" ", name)
     name = "".join(char for char in name if unicodedata.category(char) not in _INVISIBLE)
+    name = _BLANKS.sub(" ", name)
     # A leading dot hides a file, a trailing one is dropped by some systems, with what it means.
     name = unicodedata.normalize("NFC", name).strip(". ")
     return _shortened(name) or FILE_NAME_DEFAULT

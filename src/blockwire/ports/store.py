@@ -188,8 +188,8 @@ class Append(Struct, frozen=True, kw_only=True):
         auto_title: Becomes that of the conversation unless it has one.
         totals: Added to those of the conversation, name by name.
         attachments: Ids that the drafts name, each with whether one that the public gets names it.
-            The conversation comes to hold those that are there and of its own tenant; others are
-            left alone.
+            The conversation holds those of its own tenant, from when both are there; others are
+            of no use to it.
     """
 
     conversation_id: str

@@ -1,4 +1,4 @@
-"""Whether a conversation holds what its messages name: the same for every store.
+"""Whether it is noted that a conversation names what its messages name: the same for every store.
 
 Spec: docs/spec/gateway/attachments.md, "Holding". Pure.
 """
@@ -14,8 +14,8 @@ from blockwire.ports import CheckProblem
 
 __all__ = ["Hold", "hold_problems"]
 
-Hold = Literal["foreign", "none", "private", "public"]
-"""What a conversation has of an attachment: no right to it, or none, or where it names it."""
+Hold = Literal["none", "private", "public"]
+"""What is noted of a conversation and an id: where it names it, if anywhere."""
 
 
 def hold_problems(
@@ -26,8 +26,7 @@ def hold_problems(
     Args:
         conversation_id: Where the message is.
         message: As it is stored.
-        find_hold: Returns what the conversation has of an id; ``foreign`` where there is no such
-            attachment, or it is another tenant's.
+        find_hold: Returns what is noted of the conversation and an id.
     """
     public = visible_message("public", message)
     shown = frozenset[str]() if public is None else _names(public)

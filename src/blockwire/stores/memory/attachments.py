@@ -34,13 +34,11 @@ class KeptAttachment(Struct):
         row: What is known of it.
         content: Shared with those of the same hash.
         home_id: The conversation that it was uploaded into, while that is there.
-        holds: Conversations that name it, each with whether visibly.
     """
 
     row: AttachmentRow
     content: bytes
     home_id: str | None
-    holds: dict[str, bool]
 
 
 class MemoryAttachments(MemoryBase):
@@ -49,6 +47,8 @@ class MemoryAttachments(MemoryBase):
     def __init__(self) -> None:
         super().__init__()
         self._attachments: dict[str, KeptAttachment] = {}
+        # What each conversation names, there or not, and whether visibly.
+        self._names: dict[str, dict[str, bool]] = {}
         # Of uploads under way.
         self._staged_bytes = 0
 
@@ -92,7 +92,7 @@ class MemoryAttachments(MemoryBase):
         content = self._contents().get(row.sha256)
         if content is None:
             content = b"".join(pieces)
-        self._attachments[attachment_id] = KeptAttachment(row, content, conversation_id, {})
+        self._attachments[attachment_id] = KeptAttachment(row, content, conversation_id)
         return row
 
     def _tenant_for_upload(self, conversation_id: str, attachment_id: str) -> str | None:
@@ -133,10 +133,8 @@ class MemoryAttachments(MemoryBase):
         kept = self._attachments.get(attachment_id)
         if kept is None:
             return None
-        if view == "public":
-            holders = {name for name, is_public in kept.holds.items() if is_public}
-        else:
-            holders = _holders(kept)
+        is_public = view == "public"
+        holders = self._namers(kept, public_only=True) if is_public else self._holders(kept)
         if conversation_id is not None:
             return kept.row if conversation_id in holders else None
         return kept.row if view == "owner" or holders else None
@@ -145,13 +143,15 @@ class MemoryAttachments(MemoryBase):
         """Return the ids of the conversations that hold the attachment."""
         self._check_open()
         kept = self._attachments.get(attachment_id)
-        return [] if kept is None else sorted(_holders(kept))
+        return [] if kept is None else sorted(self._holders(kept))
 
     async def list_attachments(self, conversation_id: str) -> Sequence[AttachmentRow]:
         """Return what the conversation holds, oldest first."""
         self._check_open()
         rows = [
-            kept.row for kept in self._attachments.values() if conversation_id in _holders(kept)
+            kept.row
+            for kept in self._attachments.values()
+            if conversation_id in self._holders(kept)
         ]
         return sorted(rows, key=lambda row: (row.created_at, row.id))
 
@@ -174,42 +174,46 @@ class MemoryAttachments(MemoryBase):
         found = sorted(
             (kept.row.created_at, kept.row.id)
             for kept in self._attachments.values()
-            if not kept.holds and kept.row.created_at < created_before
+            if not self._namers(kept) and kept.row.created_at < created_before
         )[:limit]
         for _, attachment_id in found:
             del self._attachments[attachment_id]
         return len(found)
 
+    def _namers(self, kept: KeptAttachment, *, public_only: bool = False) -> set[str]:
+        """Return the conversations of its tenant that name an attachment."""
+        return {
+            conversation_id
+            for conversation_id, names in self._names.items()
+            if kept.row.id in names
+            and (names[kept.row.id] or not public_only)
+            and self._conversations[conversation_id].row.tenant == kept.row.tenant
+        }
+
+    def _holders(self, kept: KeptAttachment) -> set[str]:
+        return {*self._namers(kept), *([] if kept.home_id is None else [kept.home_id])}
+
     def _hold_attachments(self, change: Append) -> None:
-        tenant = self._conversations[change.conversation_id].row.tenant
+        names = self._names.setdefault(change.conversation_id, {})
         for attachment_id, is_public in change.attachments:
-            kept = self._attachments.get(attachment_id)
-            if kept is not None and kept.row.tenant == tenant:
-                before = kept.holds.get(change.conversation_id, False)
-                kept.holds[change.conversation_id] = before or is_public
+            names[attachment_id] = names.get(attachment_id, False) or is_public
 
     def _hold_problems(self, conversation: MemoryConversation) -> Iterator[CheckProblem]:
+        names = self._names.get(conversation.row.id, {})
+
         def find_hold(name: str) -> Hold:
-            kept = self._attachments.get(name)
-            if kept is None or kept.row.tenant != conversation.row.tenant:
-                return "foreign"
-            is_public = kept.holds.get(conversation.row.id)
-            if is_public is None:
-                return "none"
-            return "public" if is_public else "private"
+            return "none" if name not in names else "public" if names[name] else "private"
 
         for row, _ in conversation.messages.values():
             yield from hold_problems(conversation.row.id, row.message, find_hold)
 
     def _release_attachments(self, conversation_id: str) -> None:
-        for attachment_id, kept in list(self._attachments.items()):
-            was_held = conversation_id in _holders(kept)
-            kept.holds.pop(conversation_id, None)
+        held = [
+            kept for kept in self._attachments.values() if conversation_id in self._holders(kept)
+        ]
+        self._names.pop(conversation_id, None)
+        for kept in held:
             if kept.home_id == conversation_id:
                 kept.home_id = None
-            if was_held and not _holders(kept):
-                del self._attachments[attachment_id]
-
-
-def _holders(kept: KeptAttachment) -> set[str]:
-    return {*kept.holds, *([] if kept.home_id is None else [kept.home_id])}
+            if not self._holders(kept):
+                del self._attachments[kept.row.id]

@@ -105,7 +105,5 @@ def _find_hold(connection: sqlite3.Connection, conversation_no: int, name: str) 
     keys = {"id": name, "conversation_no": conversation_no}
     row = connection.execute(SQL["load_hold"], keys).fetchone()
     if row is None:
-        return "foreign"
-    if row[0] is None:
         return "none"
     return "public" if row[0] else "private"

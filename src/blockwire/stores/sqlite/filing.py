@@ -159,12 +159,12 @@ class Filing:
 
     # holds --------------------------------------------------------------------------------
     def hold(self, conversation_no: int, named: Sequence[tuple[str, bool]]) -> None:
-        """Let the conversation hold what is there, and of its tenant, of ``named``."""
+        """Note what the conversation names; it holds what of that is there, and of its tenant."""
         for attachment_id, is_public in named:
             keys = {"id": attachment_id}
             parameters = {**keys, "conversation_no": conversation_no, "is_public": int(is_public)}
             self._connection.execute(SQL["hold_attachment"], parameters)
-            self._connection.execute(SQL["name_attachment"], keys)
+            self._connection.execute(SQL["name_attachment"], parameters)
 
     def list_held(self, conversation_id: str) -> list[int]:
         """Return what the conversation holds, for :meth:`release` after its deletion."""

@@ -24,7 +24,9 @@ UPDATE blobs SET sha256 = :digest WHERE no = :blob_no;
 -- insert_attachment --
 INSERT INTO attachments (id, blob_no, conversation_no, tenant, name, media_type, size_bytes,
                          created_at, is_named)
-VALUES (:id, :blob_no, :conversation_no, :tenant, :name, :media_type, :size_bytes, :created_at, 0);
+VALUES (:id, :blob_no, :conversation_no, :tenant, :name, :media_type, :size_bytes, :created_at,
+        EXISTS (SELECT 1 FROM attachment_names n JOIN conversations c ON c.no = n.conversation_no
+                WHERE n.attachment_id = :id AND c.tenant IS :tenant));
 
 -- measure_attachments --
 SELECT coalesce((SELECT size_bytes FROM attachment_usage
@@ -40,23 +42,25 @@ WHERE a.id = :id;
 SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
 FROM attachments a JOIN blobs b ON b.no = a.blob_no
 WHERE a.id = :id
-  AND EXISTS (SELECT 1 FROM attachment_holds h WHERE h.attachment_no = a.no AND h.is_public = 1);
+  AND EXISTS (SELECT 1 FROM attachment_names n JOIN conversations c ON c.no = n.conversation_no
+              WHERE n.attachment_id = a.id AND n.is_public = 1 AND c.tenant IS a.tenant);
 
 -- load_attachment_held --
 -- As the holder's view sees it; public_only leaves out what is named privately, or not at all.
 SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
-FROM attachments a JOIN blobs b ON b.no = a.blob_no JOIN conversations c ON c.id = :conversation_id
+FROM attachments a JOIN blobs b ON b.no = a.blob_no
+     JOIN conversations c ON c.id = :conversation_id AND c.tenant IS a.tenant
 WHERE a.id = :id
-  AND (EXISTS (SELECT 1 FROM attachment_holds h
-               WHERE h.attachment_no = a.no AND h.conversation_no = c.no
-                 AND h.is_public >= :public_only)
+  AND (EXISTS (SELECT 1 FROM attachment_names n
+               WHERE n.attachment_id = a.id AND n.conversation_no = c.no
+                 AND n.is_public >= :public_only)
        OR (a.conversation_no = c.no AND :public_only = 0));
 
 -- list_holders --
 -- Perhaps one twice.
 SELECT c.id
-FROM attachments a JOIN attachment_holds h ON h.attachment_no = a.no
-     JOIN conversations c ON c.no = h.conversation_no
+FROM attachments a JOIN attachment_names n ON n.attachment_id = a.id
+     JOIN conversations c ON c.no = n.conversation_no AND c.tenant IS a.tenant
 WHERE a.id = :id
 UNION ALL
 SELECT c.id FROM attachments a JOIN conversations c ON c.no = a.conversation_no
@@ -65,8 +69,9 @@ WHERE a.id = :id;
 -- list_attachments --
 -- Perhaps one twice.
 SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
-FROM conversations c JOIN attachment_holds h ON h.conversation_no = c.no
-     JOIN attachments a ON a.no = h.attachment_no JOIN blobs b ON b.no = a.blob_no
+FROM conversations c JOIN attachment_names n ON n.conversation_no = c.no
+     JOIN attachments a ON a.id = n.attachment_id AND a.tenant IS c.tenant
+     JOIN blobs b ON b.no = a.blob_no
 WHERE c.id = :conversation_id
 UNION ALL
 SELECT a.id, a.name, a.media_type, a.size_bytes, b.sha256, a.created_at, a.tenant
@@ -81,28 +86,30 @@ SELECT blob_no, size_bytes FROM attachments WHERE id = :id;
 SELECT data FROM blob_chunks WHERE blob_no = :blob_no AND chunk_no = :chunk_no;
 
 -- hold_attachment --
-INSERT INTO attachment_holds (attachment_no, conversation_no, is_public)
-SELECT a.no, c.no, :is_public
-FROM attachments a JOIN conversations c ON c.no = :conversation_no
-WHERE a.id = :id AND a.tenant IS c.tenant
-ON CONFLICT (attachment_no, conversation_no)
+INSERT INTO attachment_names (attachment_id, conversation_no, is_public)
+VALUES (:id, :conversation_no, :is_public)
+ON CONFLICT (attachment_id, conversation_no)
 DO UPDATE SET is_public = excluded.is_public WHERE excluded.is_public > is_public;
 
 -- name_attachment --
 UPDATE attachments SET is_named = 1
 WHERE id = :id AND is_named = 0
-  AND EXISTS (SELECT 1 FROM attachment_holds h WHERE h.attachment_no = attachments.no);
+  AND tenant IS (SELECT tenant FROM conversations WHERE no = :conversation_no);
 
 -- list_held --
 -- What a conversation is about to let go of; perhaps one twice.
-SELECT h.attachment_no FROM attachment_holds h JOIN conversations c ON c.no = h.conversation_no
+SELECT a.no FROM conversations c JOIN attachment_names n ON n.conversation_no = c.no
+     JOIN attachments a ON a.id = n.attachment_id AND a.tenant IS c.tenant
 WHERE c.id = :conversation_id
 UNION ALL
 SELECT a.no FROM attachments a JOIN conversations c ON c.no = a.conversation_no
 WHERE c.id = :conversation_id;
 
 -- find_hold --
-SELECT 1 FROM attachment_holds WHERE attachment_no = :no LIMIT 1;
+SELECT 1
+FROM attachments a JOIN attachment_names n ON n.attachment_id = a.id
+     JOIN conversations c ON c.no = n.conversation_no AND c.tenant IS a.tenant
+WHERE a.no = :no LIMIT 1;
 
 -- unname_attachment --
 UPDATE attachments SET is_named = 0 WHERE no = :no AND conversation_no IS NOT NULL;
@@ -154,7 +161,8 @@ SELECT chunk_no, data FROM blob_chunks WHERE blob_no = :blob_no ORDER BY chunk_n
 -- next_attachment --
 SELECT a.no, a.id, coalesce('of ' || a.tenant, 'none'), a.size_bytes,
        a.size_bytes <> b.size_bytes, a.is_named,
-       (SELECT count(*) FROM attachment_holds h WHERE h.attachment_no = a.no),
+       (SELECT count(*) FROM attachment_names n JOIN conversations c ON c.no = n.conversation_no
+        WHERE n.attachment_id = a.id AND c.tenant IS a.tenant),
        a.conversation_no IS NOT NULL
 FROM attachments a JOIN blobs b ON b.no = a.blob_no
 WHERE a.no > :no ORDER BY a.no LIMIT 1;
@@ -170,7 +178,5 @@ WHERE m.no > :no AND instr(m.message, '"attachment') > 0
 ORDER BY m.no LIMIT 1;
 
 -- load_hold --
-SELECT h.is_public
-FROM conversations c JOIN attachments a ON a.id = :id AND a.tenant IS c.tenant
-LEFT JOIN attachment_holds h ON h.attachment_no = a.no AND h.conversation_no = c.no
-WHERE c.no = :conversation_no;
+SELECT is_public FROM attachment_names
+WHERE attachment_id = :id AND conversation_no = :conversation_no;

@@ -260,6 +260,23 @@ class AttachmentContract:
         assert await store.load_attachment("att_1") is None
         assert await store.check() == []
 
+    async def test_what_is_named_before_it_is_there_is_held_once_it_is(self, store: Store) -> None:
+        await store.create_conversation(new_conversation())
+        await store.create_conversation(new_conversation("conv_2"))
+        await store.create_conversation(new_conversation("conv_3", tenant="t1"))
+        await name_attachments(store, "msg_1", "att_1", conversation_id="conv_2")
+        await name_attachments(store, "msg_2", "att_1", conversation_id="conv_3")
+
+        row = await put_attachment(store, "att_1")
+
+        assert await store.list_holders("att_1") == ["conv_1", "conv_2"]
+        assert await store.load_attachment("att_1", view="public") == row
+        assert await store.list_attachments("conv_3") == []
+        assert await store.collect_attachments(created_before=T0 + 1, limit=5) == 0
+        await store.delete_conversation("conv_1")
+        assert await store.read_attachment("att_1", offset=0, bytes_max=9) == b"content"
+        assert await store.check() == []
+
     async def test_what_nobody_holds_any_more_goes_with_its_conversation(
         self, store: Store
     ) -> None:

@@ -29,7 +29,7 @@ CREATE TABLE attachments (
     media_type      TEXT NOT NULL,
     size_bytes      INTEGER NOT NULL,
     created_at      INTEGER NOT NULL,
-    is_named        INTEGER NOT NULL                -- whether attachment_holds has it
+    is_named        INTEGER NOT NULL                -- by a conversation of the tenant
 ) STRICT;
 
 CREATE INDEX attachments_of_blob ON attachments (blob_no);
@@ -37,16 +37,16 @@ CREATE INDEX attachments_of_conversation ON attachments (conversation_no)
     WHERE conversation_no IS NOT NULL;
 CREATE INDEX attachments_unnamed ON attachments (created_at, id) WHERE is_named = 0;
 
--- Which conversation names which attachment, and whether where the public sees it.
-CREATE TABLE attachment_holds (
-    attachment_no   INTEGER NOT NULL REFERENCES attachments (no) ON DELETE CASCADE,
+-- Which conversation names which attachment, and whether where the public sees it; also ids that are
+-- not there (yet), and those of other tenants, which are of no use to it.
+CREATE TABLE attachment_names (
+    attachment_id   TEXT NOT NULL,
     conversation_no INTEGER NOT NULL REFERENCES conversations (no) ON DELETE CASCADE,
     is_public       INTEGER NOT NULL,
-    PRIMARY KEY (attachment_no, conversation_no)
+    PRIMARY KEY (attachment_id, conversation_no)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX attachment_holds_of_conversation ON attachment_holds (conversation_no);
-CREATE INDEX attachment_holds_public ON attachment_holds (attachment_no) WHERE is_public = 1;
+CREATE INDEX attachment_names_of_conversation ON attachment_names (conversation_no);
 
 -- Sums, kept by triggers: of all blobs ('total'), and of each tenant's attachments.
 CREATE TABLE attachment_usage (

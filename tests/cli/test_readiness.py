@@ -57,5 +57,5 @@ def test_a_refused_question_leaves_no_empty_conversation(
     gone_on = blockwire("ask", "x" * (1 << 21), "--config", "c.toml", "--last")
 
     assert [refused.status, gone_on.status] == [1, 1]
-    assert "[body_too_large]" in refused.err
+    assert "[limit_exceeded]" in refused.err
     assert [line.split()[-1] for line in blockwire("list").out.splitlines()] == ["first"]

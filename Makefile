@@ -19,7 +19,7 @@ SOURCES := src tests $(wildcard bench fuzz docs/examples docs/conf.py)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-full cover check format format-check lint types layers api docs \
-        examples bench fuzz crash soak lock clean install
+        examples bench fuzz schema-attack crash soak lock clean install
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ docs: install ## Build the documentation into docs/_build; a warning is an error
 
 bench: install ## Measure against the figures of the performance page (SQLite, nchan, Starlette)
 	$(BENCH)
+
+schema-attack: install ## A thousand requests to each route, made of the OpenAPI document
+	SCHEMA_EXAMPLES=1000 $(PYTEST) tests/gateway/http/test_schemathesis.py
 
 fuzz: install ## Ten minutes of random bytes and mutations at every reader
 	$(FUZZ)

@@ -97,6 +97,7 @@ def text_of(turn: Any) -> str:
     return "".join(block.get("markdown", "") for block in turn["message"]["content"])
 
 
+@pytest.mark.case("P08")
 @pytest.mark.requirement("gateway:operations:store-full", "gateway:operations:store-recovers")
 def test_a_full_disk_fails_the_turn_for_its_reader_and_leaves_everything_else(
     world: World,

@@ -41,7 +41,8 @@ _HEADERS: Final = (
     ("last-event-id", "-1"), ("origin", "http://evil.example"), ("idempotency-key", "k"),
     ("blockwire-epoch", "1"), ("blockwire-epoch", "9" * 20), ("blockwire-protocol", "2"),
     ("authorization", "Bearer x"), ("content-length", "99999999999"), ("if-none-match", "*"),
-    ("content-encoding", "gzip"),
+    ("content-encoding", "gzip"), ("cookie", "blockwire-80=bwl_x"), ("authorization", "Bearer bws_x"),
+    ("sec-fetch-site", "cross-site"), ("x-forwarded-for", "1.2.3.4, x"),
 )  # fmt: skip
 _BODIES: Final[tuple[dict[str, Json], ...]] = (
     {"content": "Hello?", "engine": "external"},
@@ -49,23 +50,30 @@ _BODIES: Final[tuple[dict[str, Json], ...]] = (
     {"title": "A title", "tags": ["a"], "metadata": {"x": 1}},
     {"role": "user", "content": [{"id": "b", "type": "prose", "markdown": "x"}]},
     {"request_id": "r", "answer": {"yes": True}},
+    {"token": "bw_x"},
+    {"expires_at": None},
 )
 _METHODS: Final = ("GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS")
 _QUERY: Final = (
     "after=0", "after=now", "after=-1", "limit=1", "limit=0", "wait=0", "wait=x", "view=public",
     "keys=convert", "until=idle", "snapshot=1", "cursor=abc", "x=1", "after=1&after=2", "%ff=1",
-    "conversations=c:1,d",
+    "conversations=c:1,d", "ticket=bwt_x", "forget=1",
 )  # fmt: skip
 
 
 class GatewayTarget:
-    """A gateway in memory; make it once and attack it again and again."""
+    """A gateway in memory; make it once and attack it again and again.
+
+    Attributes:
+        runner: Its event loop.
+        app: Its application.
+    """
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner()
-        self._app: GatewayApp
+        self.runner = asyncio.Runner()
+        self.app: GatewayApp
         self._service: GatewayService
-        self._runner.run(self._start())
+        self.runner.run(self._start())
         self._conversations: list[str] = []
 
     async def _start(self) -> None:
@@ -77,22 +85,22 @@ class GatewayTarget:
         )  # fmt: skip
         await self._service.start()
         auth = Auth((), host="127.0.0.1")
-        self._app = create_app(self._service, settings, auth, clock=clock)
-        self._app.start()
+        self.app = create_app(self._service, settings, auth, clock=clock)
+        self.app.start()
 
     def close(self) -> None:
         """Stop the gateway."""
-        self._app.stop()
-        self._runner.run(self._service.stop())
-        self._runner.close()
+        self.app.stop()
+        self.runner.run(self._service.stop())
+        self.runner.close()
 
     def requests(self, chance: random.Random) -> None:
         """No request is the server's fault, and none stops it."""
-        self._runner.run(self._attack_requests(chance))
+        self.runner.run(self._attack_requests(chance))
 
     def uploads(self, chance: random.Random) -> None:
         """Whatever a producer sends, the log folds, and what was acknowledged is there."""
-        self._runner.run(self._attack_uploads(chance))
+        self.runner.run(self._attack_uploads(chance))
 
     async def call(
         self,
@@ -124,7 +132,7 @@ class GatewayTarget:
             "root_path": "",
         }  # fmt: skip
         async with asyncio.timeout(CALL_S_MAX):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         starts = [message for message in sent if message["type"] == "http.response.start"]
         assert len(starts) <= 1, f"answered twice: {method} {path}"
         if not starts:

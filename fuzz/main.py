@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from fuzz import pure
 from fuzz.gateway import GatewayTarget
+from fuzz.sockets import SocketTarget
 from tests.providers.mutations import FAMILIES
 from tests.providers.mutations import attack as attack_provider
 from tests.providers.test_mutations import seeds_of
@@ -59,7 +60,7 @@ def _attack_providers() -> Attack:
     return attack
 
 
-def _targets(gateway: GatewayTarget) -> dict[str, Attack]:
+def _targets(gateway: GatewayTarget, sockets: SocketTarget) -> dict[str, Attack]:
     return {
         "sse": pure.sse,
         "json": pure.json_door,
@@ -73,6 +74,7 @@ def _targets(gateway: GatewayTarget) -> dict[str, Attack]:
         "providers": _attack_providers(),
         "requests": gateway.requests,
         "uploads": gateway.uploads,
+        "wire": sockets.wire,
     }
 
 
@@ -106,7 +108,8 @@ def main(arguments: Sequence[str]) -> int:
     # Refusals are what we want; what is logged about them is not.
     logging.disable(logging.CRITICAL)
     gateway = GatewayTarget()
-    targets = _targets(gateway)
+    sockets = SocketTarget(gateway)
+    targets = _targets(gateway, sockets)
     parser = argparse.ArgumentParser(prog="fuzz/run.py", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="of all targets together")
     parser.add_argument("--seed", type=int, default=int(time.time_ns() % 2**31))
@@ -125,6 +128,7 @@ def main(arguments: Sequence[str]) -> int:
             outcomes.append(outcome)
             print(outcome.line, flush=True)
     finally:
+        sockets.close()
         gateway.close()
     failed = sum(bool(outcome.failure) for outcome in outcomes)
     print(f"{len(outcomes) - failed} passed, {failed} failed")

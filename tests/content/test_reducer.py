@@ -132,7 +132,9 @@ def test_a_refused_event_reports_its_code_and_changes_nothing(
 @pytest.mark.requirement("content:reduce:unannounced")
 def test_a_receiver_begins_a_turn_that_nobody_announced() -> None:
     # As the published contract shows a stream: five events, and no word about the turn before.
-    events = [prose(), delta("Implemented "), delta("it."), done(), end()]
+    events: list[StreamEvent] = [
+        prose(), delta("Implemented "), delta("it."), done(), end(),
+    ]  # fmt: skip
 
     state = ConversationState()
     for seq, event in enumerate(events, 1):

@@ -11,7 +11,7 @@ from blockwire.errors import BlockwireError, RemoteProtocolError
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.jsontext import Json
 from tests.gateway.core.conftest import OpenStore
-from tests.gateway.core.world import ScriptEngine, answering, gateway, stuck_after
+from tests.gateway.core.world import ScriptEngine, answering, gateway
 
 pytestmark = pytest.mark.anyio
 

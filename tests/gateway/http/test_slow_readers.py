@@ -146,7 +146,7 @@ async def test_nothing_more_is_composed_while_a_large_write_has_no_room() -> Non
             await s.log("conv_a", delta("x" * 500_000))
         await anyio.wait_all_tasks_blocked()
         stream = next(iter(s.app.surface.hub._streams))
-        cursor = stream.readers[0].cursor  # type: ignore[attr-defined]
+        cursor = stream.readers[0].cursor
         reader.read_on()
         await reader.until_count(6)
 
@@ -167,8 +167,8 @@ async def test_a_second_large_event_is_not_composed_before_the_first_has_left() 
         for _ in range(2):
             await s.log("conv_a", delta("x" * 500_000))
             await anyio.wait_all_tasks_blocked()
-            assert stream.is_busy  # type: ignore[attr-defined]
-        cursor = stream.readers[0].cursor  # type: ignore[attr-defined]
+            assert stream.is_busy
+        cursor = stream.readers[0].cursor
 
         assert (len(reader.events), cursor) == (4, 3)
 

@@ -57,7 +57,7 @@ SITES: list[tuple[str | None, str | None, str | None]] = [
 
 @pytest.mark.parametrize(("host", "origin", "code"), SITES)
 @pytest.mark.parametrize("path", ["/v1/conversations", "/healthz", "/nowhere"])
-@pytest.mark.requirement("auth:site:host", "auth:site:origin", "auth:site:no-cors")
+@pytest.mark.requirement("auth:site:host", "auth:site:origin", "auth:cors:closed")
 async def test_pages_of_other_sites_and_names_that_point_here_are_refused(
     host: str, origin: str | None, code: str | None, path: str
 ) -> None:

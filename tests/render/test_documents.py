@@ -12,6 +12,7 @@ from blockwire.content import Message, visible_message
 from blockwire.render import TerminalLook, plain_text, transcript_text
 from blockwire.render.captions import duration_words, time_iso, time_words
 from blockwire.render.documents import DOCUMENT_FORMATS, DocumentFormat, open_document
+from blockwire.render.fence import fenced_html
 from blockwire.render.htmlblocks import IMAGE_BYTES_MAX
 from blockwire.render.values import DOCUMENT_VALUE_CHARS_MAX
 from blockwire.testing.strategies import messages
@@ -184,6 +185,10 @@ def test_pictures_are_put_into_a_page_by_what_they_are() -> None:
             assert pictures[0]["src"].startswith(f"data:{media_type};base64,")
             assert pictures[0]["alt"] == 'n">'
     assert "<img" not in page(shown, images={"b": PNG})
+    both = page(message(block("prose", markdown="<https://a.b>")), shown, images={"a": PNG})
+    assert (both.count("<a "), both.count("<img ")) == (1, 1)
+    assert "<a" in fenced_html('<a href="data:image/png,"></a><img src="data:text/html,">', with_pictures=True)  # fmt: skip
+    assert "data:" not in fenced_html('<a href="data:image/png,"></a><img src="data:text/html,">', with_pictures=True)  # fmt: skip
     assert "<img" not in page(message(block("prose", markdown="![a](data:image/png;base64,AAAA)")), images={"a": PNG})  # fmt: skip
 
 

@@ -26,7 +26,12 @@ LOOKS: Final[dict[str, TerminalLook]] = {
     "40-ambiguous": TerminalLook(columns=40, escapes=False, colour=False, ambiguous_width=2),
 }
 ROWS: Final = [f"{name}-{look}.txt" for name in SHOWCASE for look in LOOKS]
-SUFFIXES: Final[dict[str, DocumentFormat]] = {"html": "html", "md": "markdown", "text": "text"}
+# Not .md: a formatter would take them for documentation.
+SUFFIXES: Final[dict[str, DocumentFormat]] = {
+    "html": "html",
+    "markdown.txt": "markdown",
+    "text.txt": "text",
+}
 DOCUMENTS: Final = [f"{name}.{suffix}" for name in SHOWCASE for suffix in SUFFIXES]
 PAGE: Final = "page.html"
 """A whole page; the other files hold what stands between its head and its tail."""
@@ -38,7 +43,7 @@ def rendered(file: str) -> str:
     if file == PAGE:
         return document("html", [HELLO], title="A page", created_at=1_767_225_600_000)
     if file in DOCUMENTS:
-        name, suffix = file.split(".")
+        name, suffix = file.split(".", 1)
         opened = open_document(SUFFIXES[suffix])
         opened.head()
         return "".join(map(opened.message, SHOWCASE[name]))

@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygments.token import Keyword, Token
 
+from blockwire.render import highlight
 from blockwire.render.highlight import (
     HIGHLIGHTED_CHARS_MAX,
     LANGUAGES,
+    LINE_CHARS_MAX,
+    Colours,
     _class_of,
-    highlighted_html,
 )
 from blockwire.render.htmldoc import CONTENT_POLICY
 from blockwire.render.stylesheet import CODE_CLASSES, PALETTES, STYLESHEET
@@ -88,7 +90,7 @@ CODE = 'def f(a: int = 0x1) -> "x":  # c\n\t@d\n\treturn None\r\n<b class="x">&a
 @pytest.mark.requirement("render:html:code")
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_coloured_code_is_the_code(language: str) -> None:
-    html = highlighted_html(CODE, language)
+    html = Colours().html(CODE, language)
 
     assert words(html) == label_controls(CODE)
     known = set(" ".join(CODE_CLASSES.values()).split())
@@ -98,7 +100,7 @@ def test_coloured_code_is_the_code(language: str) -> None:
 @pytest.mark.requirement("render:html:code")
 @given(text=characters() | st.text(), language=st.sampled_from(sorted(set(LANGUAGES.values()))))
 def test_any_code_is_shown_whole_in_any_language(text: str, language: str) -> None:
-    assert words(highlighted_html(text, language)) == label_controls(text)
+    assert words(Colours().html(text, language)) == label_controls(text)
 
 
 def test_a_kind_of_code_without_a_class_is_coloured_as_what_it_is_a_kind_of() -> None:
@@ -106,10 +108,36 @@ def test_a_kind_of_code_without_a_class_is_coloured_as_what_it_is_a_kind_of() ->
     assert _class_of(Token.Unheard) == ""
 
 
+@pytest.mark.requirement("render:html:linear")
 def test_code_is_coloured_where_it_is_short_and_its_language_known() -> None:
-    assert "<span" in highlighted_html("if x: pass", "Python")
-    assert "<span" not in highlighted_html("if x: pass", "brainfuck")
-    assert "<span" not in highlighted_html("if x: pass", "")
+    def is_coloured(code: str, language: str = "python") -> bool:
+        return "<span" in Colours().html(code, language)
+
+    assert is_coloured("if x: pass", "Python")
+    assert is_coloured("$ ls", "console")
+    assert not is_coloured("if x: pass", "brainfuck")
+    assert not is_coloured("if x: pass", "")
     long = "if x: pass\n" * (HIGHLIGHTED_CHARS_MAX // 11)
-    assert "<span" in highlighted_html(long, "python")
-    assert "<span" not in highlighted_html(long + "x" * 11, "python")
+    assert is_coloured(long)
+    assert not is_coloured(long + "x" * 11)
+    assert is_coloured("if " + "x" * (LINE_CHARS_MAX - 3))
+    assert not is_coloured("if " + "x" * (LINE_CHARS_MAX - 2))
+
+
+@pytest.mark.requirement("render:html:linear")
+def test_of_one_message_only_so_much_is_coloured() -> None:
+    code = "if x: pass\n" * 400
+    fenced = block("prose", markdown=f"```py\n{code}```\n" * 6)
+    said = message(fenced, *[block("code", text=code, language="py")] * 6)
+    coloured = [pre.find("code/span") is not None for pre in strict_tree(page(said)).iter("pre")]
+
+    assert coloured == [True] * 9 + [False] * 3
+
+
+def test_a_lexer_that_changes_the_code_does_not_colour_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful:
+        def get_tokens(self, code: str) -> list[tuple[object, str]]:
+            return [(Keyword, code[1:])]
+
+    monkeypatch.setattr(highlight, "_lexer", lambda _name: Forgetful())
+    assert Colours().html("if x", "python") == "if x"

@@ -55,10 +55,8 @@ def open_document(
         images: Content of attachments by id, which a page then shows in place: PNG, JPEG, GIF and
             WebP. Other formats name their attachments only.
     """
-    match document_format:
-        case "html":
-            return HtmlDocument(title=title, created_at=created_at, images=images)
-        case "markdown":
-            return MarkdownDocument(title=title, created_at=created_at)
-        case "text":
-            return TextDocument(title=title, created_at=created_at)
+    if document_format == "html":
+        return HtmlDocument(title=title, created_at=created_at, images=images)
+    if document_format == "markdown":
+        return MarkdownDocument(title=title, created_at=created_at)
+    return TextDocument(title=title, created_at=created_at)

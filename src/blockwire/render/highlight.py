@@ -8,6 +8,7 @@ lexers below run, and only on short code; everything else is plain text, which i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import groupby
@@ -21,11 +22,16 @@ from pygments.token import STANDARD_TYPES, _TokenType
 
 from blockwire.render.htmltext import html_text
 from blockwire.render.stylesheet import CODE_CLASSES
+from blockwire.text import label_controls
 
-__all__ = ["HIGHLIGHTED_CHARS_MAX", "LANGUAGES", "highlighted_html"]
+__all__ = ["COLOURED_CHARS_MAX", "HIGHLIGHTED_CHARS_MAX", "LANGUAGES", "LINE_CHARS_MAX", "Colours"]
 
-HIGHLIGHTED_CHARS_MAX: Final = 20_000
-"""Longest code that is coloured."""
+HIGHLIGHTED_CHARS_MAX: Final = 5_000
+"""Longest code that is coloured: for some texts the lexers need the square of its time."""
+LINE_CHARS_MAX: Final = 500
+"""Longest line of it."""
+COLOURED_CHARS_MAX: Final = 40_000
+"""All that is coloured in one message."""
 
 LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -34,15 +40,14 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
             "bash": "bash sh shell zsh",
             "c": "c h",
             "console": "console shell-session",
-            "cpp": "cpp c++ cc hpp",
-            "csharp": "csharp c# cs",
+            # Java and C# look alike; the lexers of their own need the square of the time.
+            "cpp": "cpp c++ cc hpp java csharp c# cs",
             "css": "css",
             "diff": "diff patch",
             "docker": "dockerfile docker",
             "go": "go golang",
             "html": "html",
             "ini": "ini cfg",
-            "java": "java",
             "javascript": "javascript js jsx mjs",
             "json": "json jsonc",
             "kotlin": "kotlin kt",
@@ -65,6 +70,7 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
 """What a fence or a block may be called -> the lexer that colours it."""
 
 
+_LAST_END: Final = re.compile(r"\n((?:</span>)?)\Z")
 _COLOURED: Final = frozenset(" ".join(CODE_CLASSES.values()).split())
 
 
@@ -82,14 +88,36 @@ def _class_of(kind: _TokenType) -> str:
     return css_class if css_class in _COLOURED else ""
 
 
-def highlighted_html(code: str, language: str) -> str:
-    """Return ``code`` as HTML, in spans with classes where it can be coloured."""
-    name = LANGUAGES.get(language.lower())
-    if name is None or len(code) > HIGHLIGHTED_CHARS_MAX:
+class Colours:
+    """Colours the code of one message, as much of it as may be.
+
+    Args:
+        chars_max: Of all coloured code together.
+    """
+
+    def __init__(self, chars_max: int = COLOURED_CHARS_MAX) -> None:
+        self._chars_left = chars_max
+
+    def html(self, code: str, language: str) -> str:
+        """Return ``code`` as HTML, in spans with classes where it can be coloured."""
+        name = LANGUAGES.get(language.lower())
+        if name is None or len(code) > min(HIGHLIGHTED_CHARS_MAX, self._chars_left):
+            return html_text(code)
+        if max(map(len, code.split("\n"))) > LINE_CHARS_MAX:
+            return html_text(code)
+        self._chars_left -= len(code)
+        return _coloured(code, name)
+
+
+def _coloured(code: str, name: str) -> str:
+    # Some lexers overlook a last line without its end.
+    whole = label_controls(code) + "\n"
+    pieces = [(_class_of(kind), value) for kind, value in _lexer(name).get_tokens(whole)]
+    if "".join(value for _class, value in pieces) != whole:
+        # A lexer that loses or changes a character shows other code than was written.
         return html_text(code)
-    pieces = ((_class_of(kind), value) for kind, value in _lexer(name).get_tokens(code))
     out: list[str] = []
     for css_class, group in groupby(pieces, key=itemgetter(0)):
         text = html_text("".join(value for _class, value in group))
         out.append(f'<span class="{css_class}">{text}</span>' if css_class else text)
-    return "".join(out)
+    return _LAST_END.sub(r"\1", "".join(out))

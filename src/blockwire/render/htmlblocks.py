@@ -7,22 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import pybase64
 
 from blockwire.content import Block
 from blockwire.content.filetypes import INLINE_TYPES, sniff_type
 from blockwire.render.captions import duration_words
+from blockwire.render.highlight import Colours
 from blockwire.render.htmlprose import code_html, prose_html
 from blockwire.render.htmltext import html_attribute, html_line, html_text
 from blockwire.render.incremental import normalise_markdown
 from blockwire.render.values import VALUE_PARTS, has_value, value_text_of
 
-__all__ = ["IMAGE_BYTES_MAX", "Images", "block_html"]
+__all__ = ["IMAGE_BYTES_MAX", "Images", "Surroundings", "block_html"]
 
 Images = Mapping[str, bytes]
 """Content of attachments by id."""
+
+
+class Surroundings(NamedTuple):
+    """What the blocks of one message share.
+
+    Attributes:
+        images: What to show in place; kept out of the page where it is no picture.
+        colours: Of their code.
+    """
+
+    images: Images
+    colours: Colours
+
 
 IMAGE_BYTES_MAX: Final = 4 * 1024 * 1024
 """Largest picture that is put into a page; a larger one is named only."""
@@ -46,18 +60,18 @@ def _literal(text: str, element: str = "p") -> str:
     return f'<{element} class="literal">{shown}</{element}>\n'
 
 
-def _prose(block: Block, _images: Images) -> str:
-    prose = prose_html(cast("str", block["markdown"]))
+def _prose(block: Block, around: Surroundings) -> str:
+    prose = prose_html(cast("str", block["markdown"]), around.colours)
     return f'<div class="prose">\n{prose}</div>\n' if prose else ""
 
 
-def _code(block: Block, _images: Images) -> str:
+def _code(block: Block, around: Surroundings) -> str:
     text = normalise_markdown(cast("str", block["text"])).removesuffix("\n")
     language = cast("str", block.get("language") or "")
-    return code_html(text, language) if text or language else ""
+    return code_html(text, language, around.colours) if text or language else ""
 
 
-def _tool(block: Block, _images: Images) -> str:
+def _tool(block: Block, around: Surroundings) -> str:
     status = cast("str", block["status"])
     facts = " \u00b7 ".join(filter(None, (status, duration_words(block))))
     summary = (
@@ -66,7 +80,7 @@ def _tool(block: Block, _images: Images) -> str:
         f'<span class="facts">{facts}</span>'
     )
     parts = [
-        f"<dt>{label}</dt>\n<dd>{code_html(*value_text_of(block[member]))}</dd>\n"
+        f"<dt>{label}</dt>\n<dd>{code_html(*value_text_of(block[member]), around.colours)}</dd>\n"
         for member, label in VALUE_PARTS
         if has_value(block, member)
     ]
@@ -79,14 +93,14 @@ def _tool(block: Block, _images: Images) -> str:
     )
 
 
-def _reasoning(block: Block, _images: Images) -> str:
+def _reasoning(block: Block, _around: Surroundings) -> str:
     text = cast("str", block["text"])
     if not text.strip():
         return ""
     return f'<details class="reasoning">\n<summary>Thinking</summary>\n{_literal(text)}</details>\n'
 
 
-def _error(block: Block, _images: Images) -> str:
+def _error(block: Block, _around: Surroundings) -> str:
     hint = " \u00b7 may be tried again" if block.get("retryable") is True else ""
     code = html_line(cast("str", block["code"]))
     return (
@@ -96,7 +110,7 @@ def _error(block: Block, _images: Images) -> str:
     )
 
 
-def _notice(block: Block, _images: Images) -> str:
+def _notice(block: Block, _around: Surroundings) -> str:
     message = _literal(cast("str", block["message"]))
     return f'<div class="notice" role="note" aria-label="Notice">\n{message}</div>\n'
 
@@ -109,9 +123,9 @@ def _image_type(data: bytes) -> str | None:
     return found if found in INLINE_TYPES else None
 
 
-def _attachment(block: Block, images: Images) -> str:
+def _attachment(block: Block, around: Surroundings) -> str:
     name, media_type = cast("str", block["name"]), cast("str", block["media_type"])
-    data = images.get(cast("str", block["attachment_id"]), b"")
+    data = around.images.get(cast("str", block["attachment_id"]), b"")
     shown_type = _image_type(data)
     picture = ""
     if shown_type is not None:
@@ -123,19 +137,19 @@ def _attachment(block: Block, images: Images) -> str:
     )
 
 
-def _speech(block: Block, _images: Images) -> str:
+def _speech(block: Block, _around: Surroundings) -> str:
     text = _literal(cast("str", block["text"]))
     return f'<div class="speech" role="note" aria-label="Spoken">\n{text}</div>\n'
 
 
-def _unknown(block: Block, _images: Images) -> str:
+def _unknown(block: Block, _around: Surroundings) -> str:
     fallback = block.get("fallback_text")
     words = _literal(fallback) if isinstance(fallback, str) and fallback else ""
     block_type = html_line(cast("str", block["type"]))
     return f'<div class="unknown">\n<p class="facts">[<bdi>{block_type}</bdi>]</p>\n{words}</div>\n'
 
 
-_LOOKS: Final[Mapping[str, Callable[[Block, Images], str]]] = MappingProxyType(
+_LOOKS: Final[Mapping[str, Callable[[Block, Surroundings], str]]] = MappingProxyType(
     {
         "prose": _prose,
         "code": _code,
@@ -149,11 +163,6 @@ _LOOKS: Final[Mapping[str, Callable[[Block, Images], str]]] = MappingProxyType(
 )
 
 
-def block_html(block: Block, images: Images) -> str:
-    """Return one block as HTML; nothing where there is nothing to see.
-
-    Args:
-        block: Valid.
-        images: What to show in place; kept out of the page where it is no picture.
-    """
-    return _LOOKS.get(cast("str", block["type"]), _unknown)(block, images)
+def block_html(block: Block, around: Surroundings) -> str:
+    """Return one valid block as HTML; nothing where there is nothing to see."""
+    return _LOOKS.get(cast("str", block["type"]), _unknown)(block, around)

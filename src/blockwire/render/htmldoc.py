@@ -20,7 +20,8 @@ from blockwire.render.captions import (
     time_words,
 )
 from blockwire.render.fence import fenced_html
-from blockwire.render.htmlblocks import block_html
+from blockwire.render.highlight import Colours
+from blockwire.render.htmlblocks import Surroundings, block_html
 from blockwire.render.htmltext import html_attribute, html_line
 from blockwire.render.stylesheet import STYLESHEET
 
@@ -69,8 +70,9 @@ class HtmlDocument:
         anchor = f"msg-{self._count}"
         role = cast("str", message["role"])
         role_class = role if role in _ROLES else "other"
+        around = Surroundings(self._images, Colours())
         blocks = "".join(
-            block_html(block, self._images) for block in cast("Iterable[Block]", message["content"])
+            block_html(block, around) for block in cast("Iterable[Block]", message["content"])
         )
         note = message_note(message)
         return fenced_html(

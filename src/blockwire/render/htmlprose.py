@@ -20,7 +20,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
 from blockwire.render.fence import safe_href
-from blockwire.render.highlight import highlighted_html
+from blockwire.render.highlight import Colours
 from blockwire.render.htmltext import LINK_REL, html_attribute, html_line, html_text
 from blockwire.render.incremental import normalise_markdown
 from blockwire.render.inline import bound_nesting
@@ -74,22 +74,28 @@ def page_reference(state: StateBlock, start_line: int, end_line: int, silent: bo
     return reference(state, start_line, end_line, silent)
 
 
-def prose_html(source: str) -> str:
-    """Return Markdown as HTML, one element for each top-level block, linear in its length."""
+def prose_html(source: str, colours: Colours | None = None) -> str:
+    """Return Markdown as HTML, one element for each top-level block, linear in its length.
+
+    Args:
+        source: ``prose.markdown``.
+        colours: Of the message; None colours as if this were all of it.
+    """
     source = normalise_markdown(source)
     if not source.endswith("\n"):
         # The last line of code has its end, whether its fence is closed or not.
         source += "\n"
-    writer = _Writer(max(len(source) * TARGETS_SHARE, TARGETS_CHARS_MIN))
+    target_chars_max = max(len(source) * TARGETS_SHARE, TARGETS_CHARS_MIN)
+    writer = _Writer(target_chars_max, colours or Colours())
     writer.write(page_parser().parse(source))
     return "".join(writer.out)
 
 
-def code_html(text: str, language: str = "") -> str:
+def code_html(text: str, language: str, colours: Colours) -> str:
     """Return code as HTML, with its language above it."""
     language = language.strip()
     code_class = f' class="language-{html_attribute(language)}"' if language else ""
-    code = f"<pre><code{code_class}>{highlighted_html(text, language)}</code></pre>\n"
+    code = f"<pre><code{code_class}>{colours.html(text, language)}</code></pre>\n"
     if not language:
         return code
     label = f"<figcaption><bdi>{html_line(language)}</bdi></figcaption>"
@@ -111,8 +117,9 @@ def _plain(tokens: Sequence[Token] | None) -> str:
 class _Writer:
     """Writes tokens as HTML into ``out``."""
 
-    def __init__(self, target_chars_max: int) -> None:
+    def __init__(self, target_chars_max: int, colours: Colours) -> None:
         self.out: list[str] = []
+        self._colours = colours
         self._target_chars_left = target_chars_max
         self._closing: list[str] = []  # what ends each open inline element
         self._link: _Link | None = None
@@ -123,6 +130,9 @@ class _Writer:
         for token in tokens:
             if token.type == "inline":
                 self._inline(token.children or [], is_task=is_item_start)
+            elif token.type in {"fence", "code_block"}:
+                language = fence_language(unescapeAll(token.info))
+                self.out.append(code_html(token.content, language, self._colours))
             elif not token.hidden:
                 self.out.append(_BLOCKS[token.type](token))
             elif token.nesting < 0:
@@ -237,10 +247,6 @@ def _heading(token: Token) -> str:
     return f"<h{level}>" if token.nesting > 0 else f"</h{level}>\n"
 
 
-def _fence(token: Token) -> str:
-    return code_html(token.content, fence_language(unescapeAll(token.info)))
-
-
 def _ordered_list(token: Token) -> str:
     start = int(token.attrs.get("start", 1))
     return "<ol>\n" if start == 1 else f'<ol start="{start}">\n'
@@ -262,8 +268,6 @@ _BLOCKS: Final[Mapping[str, Callable[[Token], str]]] = MappingProxyType(
         "blockquote_open": _fixed("<blockquote>\n"),
         "bullet_list_close": _fixed("</ul>\n"),
         "bullet_list_open": _fixed("<ul>\n"),
-        "code_block": lambda token: code_html(token.content),
-        "fence": _fence,
         "heading_close": _heading,
         "heading_open": _heading,
         "hr": _fixed("<hr>\n"),

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import anyio
 import anyio.to_thread

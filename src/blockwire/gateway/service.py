@@ -21,8 +21,8 @@ from blockwire.gateway.access import AccessMethods
 from blockwire.gateway.bodies import read_resume_body
 from blockwire.gateway.conversation import conversation_not_found
 from blockwire.gateway.conversations import ConversationMethods
-from blockwire.gateway.forks import ForkMethods
 from blockwire.gateway.exports import ExportMethods
+from blockwire.gateway.forks import ForkMethods
 from blockwire.gateway.imports import ImportMethods
 from blockwire.gateway.producers import (
     Upload,

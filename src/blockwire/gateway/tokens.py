@@ -19,7 +19,7 @@ __all__ = ["TOKEN_NAME_PATTERN", "Token", "TokenFile", "load_token_file"]
 TOKEN_FILE_BYTES_MAX: Final = 1_048_576
 """Bytes of a token file."""
 
-TOKEN_NAME_PATTERN: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+TOKEN_NAME_PATTERN: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"  # noqa: S105 - a pattern
 """Names of tokens and tenants that the gateway makes: they stand in paths and tables."""
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")

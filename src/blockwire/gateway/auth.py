@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
-from blockwire.gateway.callers import LOCAL_CALLER, SCOPES, Caller, Scope
+from blockwire.gateway.callers import LOCAL_CALLER, OPEN_DOOR, SCOPES, Caller, Scope
 from blockwire.gateway.credentials import SECRET_PREFIXES, hash_token, is_mistyped
 from blockwire.gateway.keyring import Keyring
 from blockwire.gateway.sites import Sites, is_loopback
@@ -90,10 +90,14 @@ class Auth:
     def take_over(self, other: Auth) -> list[str]:
         """Do from now on as ``other`` is configured, but for the bind and the own token.
 
-        Returns the hashes of tokens that are not there any more: whoever came in with them has
-        to go (:meth:`~blockwire.gateway.guests.Guests.close`).
+        Returns the hashes of tokens that are gone or allow something else: whoever came in with
+        them has to go (:meth:`~blockwire.gateway.guests.Guests.close`).
         """
-        gone = [digest for digest in self._tokens if digest not in other._tokens]
+        gone = [
+            digest for digest, token in self._tokens.items() if other._tokens.get(digest) != token
+        ]
+        if other._tokens and not self._tokens:
+            gone.append(OPEN_DOOR)
         self._tokens, self.sites = other._tokens, other.sites
         return gone
 

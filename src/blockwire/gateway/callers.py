@@ -11,7 +11,7 @@ from blockwire.content import View
 from blockwire.content.vocabulary import VIEWS
 from blockwire.errors import RemoteProtocolError
 
-__all__ = ["LOCAL_CALLER", "NOBODY", "SCOPES", "Caller", "Scope", "Via"]
+__all__ = ["LOCAL_CALLER", "NOBODY", "OPEN_DOOR", "SCOPES", "Caller", "Scope", "Via"]
 
 Scope = Literal["read", "write", "reasoning", "admin", "metrics"]
 SCOPES: Final[frozenset[str]] = frozenset(get_args(Scope))
@@ -29,7 +29,8 @@ class Caller(NamedTuple):
         tenant: Whose conversations it sees; None sees all.
         conversation_id: The only conversation that it sees; None for all of its tenant.
         via: How it came in.
-        grants: Hashes of the secrets that let it in; without one of them it has to go.
+        grants: Hashes of the secrets that let it in, or :data:`OPEN_DOOR`; without one of them it
+            has to go.
         expires_at: When it has to go, Unix milliseconds; None for never.
     """
 
@@ -62,7 +63,10 @@ class Caller(NamedTuple):
         return "owner" if asked != "public" and "reasoning" in self.scopes else "public"
 
 
-LOCAL_CALLER: Final = Caller("local", SCOPES, via="local")
+OPEN_DOOR: Final = "open"
+"""What lets in whoever comes without a secret; it is gone with the first token."""
+
+LOCAL_CALLER: Final = Caller("local", SCOPES, via="local", grants=(OPEN_DOOR,))
 """Whoever calls a gateway on loopback that has no tokens."""
 
 NOBODY: Final = Caller("nobody", frozenset())

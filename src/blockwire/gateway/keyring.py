@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.gateway.callers import Caller
+from blockwire.gateway.callers import OPEN_DOOR, Caller
 from blockwire.gateway.credentials import SecretKind, hash_token, new_secret
 from blockwire.gateway.limits import LimitError
 from blockwire.gateway.tokens import Token
@@ -162,7 +162,11 @@ class Keyring:
             expires_at=expires_at,
         )
         await self._store.create_token(row)
+        is_first = not self._rows
         self._put(row)
+        if is_first:
+            # Who came in through the open door has to knock.
+            self._end([OPEN_DOOR])
         return row, secret
 
     async def revoke_token(self, name: str, tenant: str | None) -> TokenRow:

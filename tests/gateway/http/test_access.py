@@ -117,6 +117,27 @@ async def test_the_first_token_closes_a_gateway_that_was_open_for_good() -> None
         assert await status(s, {}) == 200
 
 
+@pytest.mark.requirement("auth:loopback:closes", "auth:revoke:streams")
+async def test_who_came_in_through_the_open_door_has_to_knock_once_it_is_closed() -> None:
+    async with surface() as s, peers(s.app) as connect:
+        conversation_id = await s.bare_conversation()
+        path = f"/v1/conversations/{conversation_id}/events"
+        stream = await connect(path)
+        poll = await connect(f"{path}?after=now&wait=60", accept="application/json")
+        await stream.until_count(1)
+
+        made = await post(s, "/v1/tokens", {"name": "a", "scopes": ["read"]})
+        kept = await connect(path, **with_token(json_of(made)["token"]))
+        await kept.until_count(1)
+        await post(s, "/v1/tokens", {"name": "b", "scopes": ["read"]})
+
+        assert made.status_code == 201
+        await over(stream)
+        await over(poll)
+        assert poll.status == 401
+        assert not kept.ended.is_set()
+
+
 async def test_tokens_are_there_after_a_restart_and_kept_as_hashes(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with guarded(store=SqliteStore(path)) as s:

@@ -10,6 +10,7 @@ import pytest
 from blockwire.errors import LocalProtocolError
 from blockwire.gateway.answer import BASE_HEADERS
 from blockwire.gateway.auth import SCOPES, Auth, Token, hash_token
+from blockwire.gateway.callers import OPEN_DOOR
 from blockwire.gateway.sites import Sites
 from tests.gateway.http.callbook import CALLBOOK, arguments_of, filled, target_of
 from tests.gateway.http.surface import URL, Surface, json_of, peers, surface
@@ -206,4 +207,8 @@ def test_take_over_replaces_what_is_configured_and_tells_whose_token_is_gone() -
 
     assert auth.take_over(new) == [TOKEN.sha256]
     assert auth.take_over(new) == []
+    less = other._replace(scopes=frozenset({"read"}))
+    assert auth.take_over(Auth([less])) == [other.sha256]
+    assert Auth().take_over(new) == [OPEN_DOOR]
+    auth.take_over(new)
     assert auth.sites is new.sites

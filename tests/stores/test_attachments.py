@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from blockwire.content import View
-from blockwire.errors import BlockwireError
+from blockwire.errors import BlockwireError, StoreError
 from blockwire.ports import AttachmentQuota, AttachmentRow, Store
 from blockwire.stores import MemoryStore, SqliteStore, check_store
+from blockwire.stores.sqlite.filing import Upload
+from blockwire.stores.sqlite.ledger import Ledger
 from blockwire.testing.store_contract import name_attachments, put_attachment, refuses
 from blockwire.testing.store_script import T0, new_conversation
 from tests.stores.support import assert_killed, change, opened, run_script
@@ -485,3 +487,49 @@ async def test_a_store_that_cannot_purge_goes_on(
         assert staged_count(path) == 0
         assert await store.check() == []
     assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize("step", ["begin", "finish"])
+@pytest.mark.requirement("attachments:upload:cut")
+async def test_an_upload_whose_commit_failed_takes_nothing_from_the_next(
+    tmp_path: Path, step: str
+) -> None:
+    """What a transaction that was rolled back got has numbers that others get after it."""
+    content = CONTENTS["three chunks"]
+    failed = Upload("conv_1", AttachmentQuota())
+    row = AttachmentRow(
+        id="att_1", name="a", media_type="a/b", size_bytes=0, sha256="0" * 64, created_at=T0
+    )
+
+    def fail(ledger: Ledger) -> None:
+        ledger.filing.begin(failed, "att_1")
+        if step == "finish":
+            ledger.filing.finish(failed, row)
+        raise RuntimeError
+
+    async with SqliteStore(tmp_path / "store.sqlite3") as store:
+        await store.create_conversation(new_conversation())
+        writer = store._writer
+        assert writer is not None
+        with pytest.raises(StoreError):
+            await writer.perform(fail)
+
+        async def chunks() -> AsyncGenerator[bytes, None]:
+            yield content[:300_000]
+            await writer.perform(lambda ledger: ledger.filing.discard(failed))
+            await store.purge_attachments()
+            yield content[300_000:]
+
+        await store.write_attachment(
+            "conv_1",
+            attachment_id="att_2",
+            name="b",
+            media_type=None,
+            created_at=T0,
+            chunks=chunks(),
+            size_bytes_max=len(content),
+        )
+        await writer.perform(lambda ledger: ledger.filing.discard(failed))
+
+        assert await store.read_attachment("att_2", offset=0, bytes_max=1) == content[:1]
+        assert await store.check() == []

@@ -119,6 +119,7 @@ class Committer:
         ledger.indexer.flush()
         self._reach("commit.before")
         self._connection.execute("COMMIT")
+        ledger.filing.keep()
 
     def _roll_back(self) -> None:
         self._ledger.forget()

@@ -58,12 +58,25 @@ class Filing:
         self._connection = connection
         rows = connection.execute(SQL["list_abandoned"])
         self.has_removed = False
+        # What uploads got in the open transaction, as they were before.
+        self._changed: list[tuple[Upload, int | None, int | None]] = []
         self.abandoned: dict[int, None] = dict.fromkeys(number for (number,) in rows)
+
+    def keep(self) -> None:
+        """Take what happened for true: the transaction was committed."""
+        self._changed.clear()
+
+    def forget(self) -> None:
+        """Take back what uploads got: the transaction was rolled back, and its numbers are free."""
+        for upload, blob_no, attachment_no in reversed(self._changed):
+            upload.blob_no, upload.attachment_no = blob_no, attachment_no
+        self._changed.clear()
 
     # uploads ------------------------------------------------------------------------------
     def begin(self, upload: Upload, attachment_id: str) -> None:
         """Make room for the content; refuses what could not be finished."""
         _, upload.tenant = self._check_place(upload.conversation_id, attachment_id)
+        self._changed.append((upload, upload.blob_no, upload.attachment_no))
         upload.blob_no = self._connection.execute(SQL["insert_blob"]).lastrowid
 
     def _check_place(self, conversation_id: str, attachment_id: str) -> tuple[int, str | None]:
@@ -120,6 +133,7 @@ class Filing:
             "created_at": row.created_at,
         }
         cursor = self._connection.execute(SQL["insert_attachment"], parameters)
+        self._changed.append((upload, upload.blob_no, upload.attachment_no))
         upload.attachment_no = cursor.lastrowid
         return msgspec.structs.replace(row, tenant=tenant)
 

@@ -102,6 +102,7 @@ class Ledger:
         self._touched.clear()
         self._advanced.clear()
         self.merger.forget()
+        self.filing.forget()
 
     def flush(self) -> None:
         """Write what was collected."""

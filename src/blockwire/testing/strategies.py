@@ -223,6 +223,6 @@ def messages(
         "provider_data": opaque_values(),
         "x_unknown": opaque_values(),
     }
-    for name in draw(st.sets(st.sampled_from(sorted(optional)))):
+    for name in sorted(draw(st.sets(st.sampled_from(sorted(optional))))):
         message[name] = draw(optional[name])
     return message

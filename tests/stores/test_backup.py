@@ -233,3 +233,18 @@ async def test_a_backup_is_packed_and_can_give_space_back(tmp_path: Path) -> Non
         assert new.execute("PRAGMA auto_vacuum").fetchone() == (2,)
         assert new.execute("PRAGMA freelist_count").fetchone() == (0,)
     assert target.stat().st_size * 5 < path.stat().st_size
+
+
+@pytest.mark.requirement("store:schema:older")
+async def test_a_store_of_an_older_release_is_copied_as_it_is(tmp_path: Path) -> None:
+    path, target = tmp_path / "old.sqlite3", tmp_path / "copy.sqlite3"
+    first_release(path)
+
+    backup_store(path, target)
+
+    for file in (path, target):
+        with opened(file) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert [problem.code for problem in check_store(file)] == ["schema_outdated"]
+    async with SqliteStore(target) as store:
+        assert await store.check() == []

@@ -256,3 +256,53 @@ async def test_a_filled_store_is_brought_up_from_every_version(
     async with SqliteStore(path) as store:
         assert await store.check() == []
         assert len(await read_all(store)) > 400
+
+
+@pytest.mark.requirement("store:schema:older")
+async def test_turns_that_ended_before_anybody_counted_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    await fill_first_release(path, tmp_path)
+    huge = 2**53 - 1
+    with opened(path) as connection:
+        usages = [
+            '{"output_tokens":7,"turns":3,"is_new":true,"share":0.5,"of":{"a":1},"below":-1}',
+            f'{{"output_tokens":3,"many":{huge},"too_many":{huge + 1},"beyond":{2**70}}}',
+            f'{{"many":{huge}}}',
+            None,
+        ]
+        for number, usage in enumerate(usages):
+            connection.execute(
+                "UPDATE turns SET usage = ? WHERE id = ? AND conversation_no = 1",
+                (usage, f"turn_{number}"),
+            )
+        connection.execute("UPDATE turns SET usage = ? WHERE id = 'turn_99'", ('{"late":1}',))
+        connection.execute("UPDATE turns SET usage = NULL WHERE conversation_no <> 1")
+
+    async with SqliteStore(path) as store:
+        rows = [await store.load_conversation(f"conv_{number}") for number in (1, 2, 3)]
+
+    assert [{} if row is None else row.totals for row in rows] == [
+        {"turns": 40, "output_tokens": 10, "many": huge},
+        {"turns": 1},
+        {},
+    ]
+
+
+@pytest.mark.requirement("store:schema:older")
+async def test_what_an_older_release_named_before_there_were_attachments_is_no_damage(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.sqlite3"
+    await fill_first_release(path, tmp_path)
+    change(
+        path,
+        """UPDATE messages SET message = json_set(message, '$.content[#]', json('{"id":"a",
+        "type":"attachment","attachment_id":"att_1","name":"a","media_type":"a/b"}'))
+        WHERE id = 'turn_1'""",
+    )
+
+    async with SqliteStore(path) as store:
+        codes = [problem.code for problem in await store.check()]
+
+    # The message itself was changed behind the store's back, and nothing else is told.
+    assert set(codes) == {"message_differs"}

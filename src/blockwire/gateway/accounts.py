@@ -113,7 +113,7 @@ class Accounts:
 
     def totals(self, conversation: ConversationRow, turn: TurnRow) -> dict[str, int]:
         """Return what a turn that has just ended adds to the totals of its conversation."""
-        more = {"turns": 1, **_counts(turn.usage)}
+        more = {**_counts(turn.usage), "turns": 1}
         for currency, billionths in _counts(turn.cost).items():
             more[f"{COST_PREFIX}{currency}"] = billionths
         known = conversation.totals

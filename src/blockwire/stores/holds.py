@@ -14,8 +14,13 @@ from blockwire.ports import CheckProblem
 
 __all__ = ["Hold", "hold_problems"]
 
-Hold = Literal["none", "private", "public"]
-"""What is noted of a conversation and an id: where it names it, if anywhere."""
+Hold = Literal["none", "private", "public", "foreign"]
+"""What is noted of a conversation and an id: where it names it, if anywhere.
+
+``foreign`` where nothing is noted and no such attachment was uploaded into the conversation: an archive
+gets no hold on what it names and does not bring, and there was nothing to hold before there were
+attachments.
+"""
 
 
 def hold_problems(

@@ -369,8 +369,10 @@ async def test_an_archive_gets_no_hold_on_what_it_does_not_bring(open_store: Ope
 
         assert list(await world.service.store.list_attachments(thief)) == []
         loaded = await world.service.store.load_attachment("att_1", conversation_id=thief)
+        problems = await world.service.store.check()
 
     assert loaded is None
+    assert list(problems) == []
 
 
 async def test_a_message_follows_its_conversation() -> None:

@@ -202,7 +202,11 @@ class MemoryAttachments(MemoryBase):
         names = self._names.get(conversation.row.id, {})
 
         def find_hold(name: str) -> Hold:
-            return "none" if name not in names else "public" if names[name] else "private"
+            if name in names:
+                return "public" if names[name] else "private"
+            kept = self._attachments.get(name)
+            is_own = kept is not None and kept.home_id == conversation.row.id
+            return "none" if is_own else "foreign"
 
         for row, _ in conversation.messages.values():
             yield from hold_problems(conversation.row.id, row.message, find_hold)

@@ -17,7 +17,7 @@ from typing import Final
 
 from blockwire.errors import StoreError
 from blockwire.ports import BackupProgress
-from blockwire.stores.sqlite.check import check_store
+from blockwire.stores.sqlite.check import OUTDATED, check_store
 from blockwire.stores.sqlite.errors import map_errors
 from blockwire.stores.sqlite.schema import (
     AUTO_VACUUM,
@@ -114,7 +114,12 @@ class _Copying:
         """Refuse a copy that is not sound."""
         self._check_stopping()
         self._tell("check", self._part.stat().st_size)
-        problems = check_store(self._part, stopping=self._stopping)
+        # The store of an older release is kept as it is: that is what one goes back to.
+        problems = [
+            problem
+            for problem in check_store(self._part, stopping=self._stopping)
+            if problem.code != OUTDATED
+        ]
         self._check_stopping()
         if problems:
             first = problems[0]

@@ -23,11 +23,11 @@ from blockwire.stores.sqlite.logspans import WindowRow, read_row_spans
 from blockwire.stores.sqlite.queries import SQL
 from blockwire.stores.sqlite.reader import (
     list_turns,
-    load_conversation,
     load_message,
     log_start,
     snapshot,
 )
+from blockwire.stores.sqlite.rows import conversation_from_row
 from blockwire.stores.sqlite.schema import (
     SCHEMA_VERSION,
     check_version,
@@ -37,7 +37,10 @@ from blockwire.stores.sqlite.schema import (
 from blockwire.stores.sqlite.search import index_problems
 from blockwire.stores.verify import check_conversation
 
-__all__ = ["check_connection", "check_store"]
+__all__ = ["OUTDATED", "check_connection", "check_store"]
+
+OUTDATED: Final = "schema_outdated"
+"""Code of what is no damage: an older release made the store, and only its file was looked at."""
 
 # Problems that are reported; a store with more is broken anyway.
 _PROBLEMS_MAX: Final = 1000
@@ -105,6 +108,9 @@ def _stored_problems(
     connection: sqlite3.Connection, on_progress: Callable[[int, int], None] | None
 ) -> Iterator[CheckProblem]:
     yield from _file_problems(connection)
+    if _is_outdated(check_version(connection)):
+        # Nothing here reads what an older release wrote.
+        return
     number, done, total = -1, 0, 0
     while True:
         try:
@@ -134,6 +140,11 @@ def _unreadable(where: str, error: Exception) -> CheckProblem:
     return CheckProblem(where, mapped.code, mapped.detail)
 
 
+def _is_outdated(version: int) -> bool:
+    """Return whether a migration is due; 0 is of no release."""
+    return 0 < version < SCHEMA_VERSION
+
+
 def _file_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
     try:
         for (sentence,) in connection.execute("PRAGMA integrity_check"):
@@ -144,6 +155,14 @@ def _file_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
                 table, "foreign_key", f"row {row_number} belongs to nothing in {parent}"
             )
         version = check_version(connection)
+        if _is_outdated(version):
+            yield CheckProblem(
+                "file",
+                OUTDATED,
+                f"an older release made it, with schema {version}, not {SCHEMA_VERSION}: run "
+                "blockwire migrate, or serve, and check it then",
+            )
+            return
         if version != SCHEMA_VERSION:
             yield CheckProblem(
                 "file", "schema_differs", f"the schema is {version}, not {SCHEMA_VERSION}"
@@ -157,8 +176,9 @@ def _file_problems(connection: sqlite3.Connection) -> Iterator[CheckProblem]:
 def _conversation_problems(
     connection: sqlite3.Connection, number: int, conversation_id: str
 ) -> Sequence[CheckProblem]:
-    row = load_conversation(connection, conversation_id)
-    assert row is not None, "one snapshot"
+    row = conversation_from_row(
+        connection.execute(SQL["load_any_conversation"], {"no": number}).fetchone()
+    )
     start_seq = log_start(connection, conversation_id)
     keys = {"conversation_no": number, "after": start_seq}
     (message_count,) = connection.execute(SQL["count_messages_after"], keys).fetchone()

@@ -105,5 +105,6 @@ def _find_hold(connection: sqlite3.Connection, conversation_no: int, name: str) 
     keys = {"id": name, "conversation_no": conversation_no}
     row = connection.execute(SQL["load_hold"], keys).fetchone()
     if row is None:
-        return "none"
+        is_own = connection.execute(SQL["find_home"], keys).fetchone() is not None
+        return "none" if is_own else "foreign"
     return "public" if row[0] else "private"

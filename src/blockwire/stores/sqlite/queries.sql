@@ -18,6 +18,16 @@ LEFT JOIN log l ON l.conversation_no = c.no
      AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
 WHERE c.id = :id AND c.no NOT IN (SELECT conversation_no FROM hidden_conversations);
 
+-- load_any_conversation --
+-- Also one that is hidden.
+SELECT c.id, c.created_at, max(c.updated_at, coalesce(l.ts, 0)), coalesce(l.last_seq, 0),
+       coalesce(l.public_seq, 0), c.title, c.tags, c.tenant, c.system, c.metadata,
+       c.auto_title, c.totals
+FROM conversations c
+LEFT JOIN log l ON l.conversation_no = c.no
+     AND l.last_seq = (SELECT max(last_seq) FROM log WHERE conversation_no = c.no)
+WHERE c.no = :no;
+
 -- update_conversation --
 UPDATE conversations
 SET title = :title, tags = :tags, system = :system, metadata = :metadata,

@@ -180,3 +180,6 @@ ORDER BY m.no LIMIT 1;
 -- load_hold --
 SELECT is_public FROM attachment_names
 WHERE attachment_id = :id AND conversation_no = :conversation_no;
+
+-- find_home --
+SELECT 1 FROM attachments WHERE id = :id AND conversation_no = :conversation_no;

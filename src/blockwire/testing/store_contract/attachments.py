@@ -347,6 +347,19 @@ class AttachmentContract:
 
         assert "attachment_not_held" in [problem.code for problem in await store.check()]
 
+    async def test_a_message_may_name_what_its_conversation_has_no_hold_on(
+        self, store: Store
+    ) -> None:
+        for name in ("conv_1", "conv_2"):
+            await store.create_conversation(new_conversation(name))
+        await put_attachment(store, "att_1", conversation_id="conv_2")
+        # As an archive brings it.
+        message = _naming("msg_1", "user", "att_1", "att_nowhere")
+
+        await store.append(Script().tell(MessageCreated(message=message)))
+
+        assert await store.check() == []
+
     async def test_a_closed_store_keeps_attachments_to_itself(self, store: Store) -> None:
         await store.create_conversation(new_conversation())
         await put_attachment(store, "att_1")

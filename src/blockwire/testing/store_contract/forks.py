@@ -6,8 +6,8 @@ from __future__ import annotations
 import msgspec
 
 from blockwire.ports import Append, Store, TurnRow
-from blockwire.testing.store_contract.reading import list_messages, plain_append, refuses
-from blockwire.testing.store_script import T0, new_conversation
+from blockwire.testing.store_contract.reading import list_messages, plain_append, refuses, tell_turn
+from blockwire.testing.store_script import T0, Script, new_conversation
 
 __all__ = ["ForkContract"]
 
@@ -48,6 +48,12 @@ class ForkContract:
         assert await store.reveal_conversation("conv_1") is None
         assert await list_messages(store, conversation_id="conv_1") == []
         await store.create_conversation(new_conversation())
+
+    async def test_a_hidden_conversation_is_checked_like_any_other(self, store: Store) -> None:
+        await store.create_hidden_conversation(new_conversation())
+        await tell_turn(store, Script(), "some ", "words")
+
+        assert await store.check() == []
 
     async def test_a_hidden_conversation_is_deleted_like_any_other(self, store: Store) -> None:
         await store.create_hidden_conversation(new_conversation())

@@ -158,8 +158,9 @@ def running_rows(conversation: Conversation) -> tuple[MessageRow, ...]:
 
 
 def _etag(moment: Moment, export_format: ExportFormat, view: View) -> str:
-    # What is exported follows from these; an archive also says when it was made.
-    known: list[Json] = [moment.shape, moment.seq, moment.row.system, export_format, view]
+    # What is exported follows from these; an archive also says when it was made. The shape holds
+    # the system prompt where the view has it: a tag made of it would let others try guesses.
+    known: list[Json] = [moment.shape, moment.seq, export_format, view]
     digest = hashlib.blake2b(encode_json([*known, __version__]), digest_size=16)
     return f'W/"{digest.hexdigest()}"'
 

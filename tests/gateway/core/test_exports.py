@@ -287,6 +287,21 @@ async def test_the_tag_changes_with_what_is_exported(open_store: OpenStore) -> N
     assert all(one.startswith('W/"') for one in tags)
 
 
+@pytest.mark.requirement("gateway:export:etag", "auth:canary:answers")
+async def test_the_tag_of_a_public_export_follows_from_nothing_private() -> None:
+    tags = []
+    for system in ("Be brief.", "Be long.", None):
+        async with gateway() as world:
+            body: dict[str, Json] = {} if system is None else {"system": system}
+            created = await world.service.create_conversation(body, tenant=None)
+            async with world.service.exporting(
+                str(created["id"]), "json", view="public", tenant=None
+            ) as export:
+                tags.append(export.etag)
+
+    assert len(set(tags)) == 1
+
+
 @pytest.mark.requirement("gateway:export:memory")
 @pytest.mark.parametrize("export_format", FORMATS)
 async def test_memory_does_not_grow_with_the_conversation(

@@ -117,6 +117,14 @@ class Auth:
     def _has_tokens(self, keyring: Keyring) -> bool:
         return bool(self._tokens) or keyring.has_tokens
 
+    def has_name(self, name: str) -> bool:
+        """Return whether a token that is not the store's has this name.
+
+        Limits and logs know callers by their names.
+        """
+        own = () if self._own is None else (self._own,)
+        return any(token.name == name for token in (*own, *self._tokens.values()))
+
     def is_open(self, keyring: Keyring) -> bool:
         """Return whether nobody needs a token."""
         return self.sites.is_loopback and not self._has_tokens(keyring)

@@ -148,7 +148,11 @@ class Keyring:
             RemoteProtocolError: ``limit_exceeded``.
             StoreError: ``token_exists``.
         """
-        if len(self._rows) >= TOKENS_MAX and name not in self._rows:
+        known = self._rows.get(name)
+        if known is not None and known.tenant != tenant:
+            # Also one that was revoked: its row tells its own tenant who was let in, and when.
+            raise StoreError("token_exists", "a token with this name exists")
+        if len(self._rows) >= TOKENS_MAX and known is None:
             raise RemoteProtocolError(
                 "limit_exceeded", f"there are {TOKENS_MAX} tokens: forget one that was revoked"
             )
@@ -156,7 +160,7 @@ class Keyring:
         row = TokenRow(
             name=name,
             secret_hash=hash_token(secret),
-            scopes=tuple(sorted(scopes)),
+            scopes=tuple(sorted(set(scopes))),
             created_at=self._clock.now_ms(),
             tenant=tenant,
             expires_at=expires_at,

@@ -304,6 +304,35 @@ async def test_an_admin_of_a_tenant_has_the_tokens_of_that_only() -> None:
         assert (await s.client.delete("/v1/tokens/ours", headers=AS_BOSS)).status_code == 204
 
 
+@pytest.mark.requirement("auth:tenants:names")
+async def test_no_tenant_takes_the_name_that_another_caller_is_known_by() -> None:
+    async with guarded() as s:
+        await make(s, "theirs", tenant="other")
+        await s.client.delete("/v1/tokens/theirs", headers=AS_ADMIN)
+        await make(s, "ours", tenant="acme")
+        await s.client.delete("/v1/tokens/ours", headers=AS_ADMIN)
+
+        # Of the token file, of another tenant although revoked, and its own revoked one.
+        for name, expected in (("admin", 409), ("boss", 409), ("theirs", 409), ("ours", 201)):
+            answer = await post(s, "/v1/tokens", {"name": name, "scopes": ["read"]}, **AS_BOSS)
+            assert answer.status_code == expected, name
+            assert expected == 201 or json_of(answer)["error"]["code"] == "token_exists"
+        listed = json_of(await s.client.get("/v1/tokens", headers=AS_ADMIN))
+
+        assert [(item["name"], item["tenant"]) for item in listed["items"]] == [
+            ("ours", "acme"),
+            ("theirs", "other"),
+        ]
+
+
+async def test_a_scope_that_is_asked_for_twice_is_given_once() -> None:
+    async with guarded() as s:
+        asked = {"name": "t", "scopes": ["read", "write", "read"]}
+        made = json_of(await post(s, "/v1/tokens", asked, **AS_ADMIN))
+
+        assert made["scopes"] == ["read", "write"]
+
+
 @pytest.mark.requirement("auth:store:use")
 async def test_when_a_token_was_used_is_known_to_the_hour() -> None:
     clock = FakeClock()

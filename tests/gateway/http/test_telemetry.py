@@ -182,6 +182,16 @@ async def test_only_the_scope_metrics_lets_in() -> None:
     assert other.status_code == 403
 
 
+@pytest.mark.requirement("gateway:operations:metrics-tenant")
+async def test_no_tenant_counts_the_work_of_others() -> None:
+    scraper = Token("scraper", hash_token("m-token"), frozenset({"metrics"}), "acme")
+    async with surface(auth=Auth((scraper,))) as s:
+        answer = await s.client.get("/metrics", headers={"authorization": "Bearer m-token"})
+
+    assert answer.status_code == 403
+    assert "blockwire_" not in answer.text
+
+
 async def test_what_happens_is_counted() -> None:
     async with surface() as s, peers(s.app) as connect:
         conversation_id = await s.world.conversation()

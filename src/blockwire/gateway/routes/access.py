@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from blockwire.errors import RemoteProtocolError
+from blockwire.errors import RemoteProtocolError, StoreError
 from blockwire.gateway.access import TOKEN_NAME
 from blockwire.gateway.answer import Answer, json_answer
 from blockwire.gateway.auth import cookie_names, hash_token, read_cookie
@@ -28,7 +28,11 @@ _COOKIE: Final = "Path=/; HttpOnly; SameSite=Strict"
 # tokens -----------------------------------------------------------------------------------
 async def create_token(call: Call) -> Answer:
     """Answer 201 with a new token, this once."""
-    token = await call.service.create_token(await call.json_body(), call.tenant)
+    body = await call.json_body()
+    name = body.get("name") if isinstance(body, dict) else None
+    if isinstance(name, str) and call.surface.auth.has_name(name):
+        raise StoreError("token_exists", "a token with this name exists")
+    token = await call.service.create_token(body, call.tenant)
     return json_answer(token, status=201)
 
 

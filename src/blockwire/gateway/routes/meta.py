@@ -69,6 +69,8 @@ async def read_metrics(call: Call) -> Answer:
     # Imported when somebody asks: a gateway starts faster without.
     from blockwire.gateway.metrics import CONTENT_TYPE_LATEST, Exposition  # noqa: PLC0415
 
+    if call.tenant is not None:
+        raise RemoteProtocolError("insufficient_scope", "the figures are of all tenants together")
     exposition = Exposition(call.service, call.surface.hub)
     return Answer(
         body=exposition.text(),

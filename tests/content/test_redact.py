@@ -37,6 +37,14 @@ KEYS = {
     "PyPI": f"pypi-{ALNUM}",
     "SendGrid": f"SG.{ALNUM[:22]}.{ALNUM}",
     "Telegram": f"123456789:AA{ALNUM}",
+    "Telegram, in its URLs": f"bot123456789:AA{ALNUM}",
+    "Figma": f"figd_{ALNUM}-abc",
+    "Postman": "PMAK-" + "0123456789abcdef" * 3,
+    "New Relic": f"NRAK-{ALNUM[:27].upper()}",
+    "Sentry": f"sntrys_eyJ{ALNUM}_{ALNUM}",
+    "1Password": f"ops_eyJ{ALNUM}{ALNUM}",
+    "Facebook": f"EAACEdEose0cBA{ALNUM}{ALNUM}",
+    "age": "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2,
     "Mistral, without a prefix": ALNUM,
     "JWT": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
 }
@@ -250,6 +258,7 @@ HOSTILE = [
     "x:AA", "basic a", "ValueError(", "a.Error(", "-u a ", "api-key ", "aA1+/", "/a.py", "/home/+",
     "@/a.", "file://", "--password ", "<password>", "login a password ", "A_TOKEN=", "\\\\n", "%41", "%25",
     "x-a-", "\\\\\\'", "authorization,", "dapi0", "1//0", "a://b", "hooks.slack.com/services/", "password=", "xoxb-",
+    "EAA", "EAAa", "bot1", "12345678:", "AGE-SECRET-KEY-1", "ops_eyJ", "figd_", "PMAK-",
 ]  # fmt: skip
 
 

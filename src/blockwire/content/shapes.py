@@ -231,7 +231,8 @@ _ASSIGNED: Final = (
 )
 
 _PREFIXES: Final = (
-    "(?:hf|gsk|r8|fw|npm|dop_v1|nvapi|pplx|tvly|xai|csk|e2b|lsv2_pt|lsv2_sk|lin_api|ntn|secret)"
+    "(?:hf|gsk|r8|fw|npm|dop_v1|nvapi|pplx|tvly|xai|csk|e2b|lsv2_pt|lsv2_sk|lin_api|ntn|secret"
+    "|figd|PMAK|NRAK|sntrys|sntryu)"
 )
 # What providers hand out: prefix, then random characters.
 _KEYS: Final = _either(
@@ -251,7 +252,9 @@ _KEYS: Final = _either(
     r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|v1\.0-[0-9a-f]{16,}-[0-9a-f]{64,}",
     r"(?:SK|AC)[0-9a-f]{32}|key-[0-9a-f]{32}",
     r"pypi-[A-Za-z0-9_-]{16,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-    r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
+    r"(?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
+    r"AGE-SECRET-KEY-1[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9_-]{20,}",
+    r"EAA(?=[A-Za-z]{0,64}[0-9])[A-Za-z0-9]{40,}",
     # JSON web tokens, signed or encrypted.
     r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}",
 )

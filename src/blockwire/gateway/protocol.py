@@ -65,7 +65,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes += len(data)
         super().data_received(data)
         if self._is_in_head and self._head_bytes > HEAD_BYTES_MAX and not self._is_refused:
-            self._refuse("headers_too_large", f"a head has at most {HEAD_BYTES_MAX} bytes")
+            self._answer_error("headers_too_large", f"a head has at most {HEAD_BYTES_MAX} bytes")
 
     def on_message_begin(self) -> None:
         """Begin a head."""
@@ -83,7 +83,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP at all, in the shape of every other refusal."""
         del msg
-        self._refuse("invalid_http", "this is not an HTTP/1.1 request")
+        self._answer_error("invalid_http", "this is not an HTTP/1.1 request")
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle
@@ -106,7 +106,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 cycle.message_event.set()
         return has_begun
 
-    def _refuse(self, code: str, detail: str) -> None:
+    def _answer_error(self, code: str, detail: str) -> None:
         self._is_refused = True
         self._stop_timer()
         if self._abandon():

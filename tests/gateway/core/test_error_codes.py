@@ -22,7 +22,7 @@ CODE: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+\Z")
 ROW: Final = re.compile(r"^\| `([a-z0-9_]+)` \| (.+) \| (—|\d{3}(?: / \d{3})?) \|$", re.MULTILINE)
 
 # Calls whose string arguments may be a code, beside those of exceptions.
-MAKERS: Final = frozenset({"add_failed", "closing_block", "fail"})
+MAKERS: Final = frozenset({"add_failed", "closing_block", "fail", "_answer_error"})
 
 # Only tests that others run use these.
 OUTSIDE: Final = frozenset({"testing", "conform"})
@@ -112,9 +112,10 @@ def test_the_scan_sees_what_it_should() -> None:
         'StoreError(code="k_l", detail="m")\n'
         'other("p_q")\n'
         'table[0]("r_s")\n'
+        'self._answer_error("t_u", "v")\n'
     )
 
-    assert sorted(codes_made(tree)) == ["a_b", "c_d", "e_f", "i_j", "k_l"]
+    assert sorted(codes_made(tree)) == ["a_b", "c_d", "e_f", "i_j", "k_l", "t_u"]
 
 
 LIMIT_ROW: Final = re.compile(r"^\| `([a-z_]+)` \| ([\d,.]+)(?: \w+)? \|", re.MULTILINE)

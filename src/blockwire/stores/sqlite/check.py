@@ -218,7 +218,8 @@ class _LogReader:
         for values in self._connection.execute(SQL["read_log_window"], keys):
             row = WindowRow(*values)
             runs = self._runs(row)
-            run_count += len(runs)
+            # Where a log begins moves before the rows that it leaves behind are removed.
+            run_count += sum(seq > self._start_seq for seq in runs)
             spans = read_row_spans(row, runs)
             first_seq = max(row.first_seq, self._start_seq + 1)
             if spans is None or first_seq != end + 1:
@@ -238,7 +239,7 @@ class _LogReader:
     def _runs(self, row: WindowRow) -> dict[int, Run]:
         if not row.is_merged:
             return {}
-        place = {"after": max(row.first_seq - 1, self._start_seq), "last_seq": row.last_seq}
+        place = {"after": row.first_seq - 1, "last_seq": row.last_seq}
         found = self._connection.execute(SQL["list_runs"], {**self._keys, **place})
         return {run.seq: run for run in map(Run._make, found)}
 

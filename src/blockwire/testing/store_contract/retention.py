@@ -76,6 +76,19 @@ class RetentionContract:
         assert await store.list_turns("conv_1", cursor=None, limit=100) == turns
         assert await store.check() == []
 
+    async def test_a_log_is_sound_after_each_step_of_its_trimming(self, store: Store) -> None:
+        await store.create_conversation(new_conversation())
+        await tell_days(store, Script(), 5)
+        await merge_all(store)
+
+        for _ in range(_STEPS_MAX):
+            is_more = await store.trim_step(RetentionLimits(events_before=T0 + 3 * _DAY_MS))
+            assert await store.check() == []
+            if not is_more:
+                break
+
+        assert await store.log_start("conv_1") > 0
+
     async def test_a_log_that_is_gone_whole_goes_on(self, store: Store) -> None:
         await store.create_conversation(new_conversation())
         script = Script()

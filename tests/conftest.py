@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -22,6 +23,12 @@ settings.register_profile("nightly", _UNTIMED, max_examples=20_000, print_blob=T
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev")
 )
+
+
+# A shell that starts us in the background has SIGINT ignored, in us and in every program that we
+# start; those that Ctrl-C should end would never do so.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

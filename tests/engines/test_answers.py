@@ -193,7 +193,7 @@ async def test_from_the_answer_on_time_counts_again(
     events = guard(
         engine.run(asking), asking, ids=CountingIds(), clock=person.time, limits=limits, redact=str
     )
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         assert await anext(events) == SUSPENDED
         seen: list[StreamEvent] = []
 

@@ -137,7 +137,7 @@ async def test_the_first_words_are_there_while_the_program_still_works() -> None
     runner = shell(f"echo first; {FOREVER}")
     events = runner.run(request())
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         await anext(events)
         first: Any = await anext(events)
     await events.aclose()
@@ -171,14 +171,14 @@ async def test_a_reader_that_waits_makes_the_program_wait() -> None:
     child = ChildProcess()
     await child.start(["/bin/sh", "-c", "yes"], env={}, cwd=None, stdin=b"")
     try:
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while not child._is_paused:
                 await child._changed.wait()
         held = len(child._chunks)
         assert held <= STDOUT_BYTES_MAX + 32 * 64 * 1024
         await anyio.lowlevel.checkpoint()
         assert len(child._chunks) == held
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             assert await child.read()
             assert await child.read()
     finally:
@@ -436,7 +436,7 @@ async def test_a_stop_that_is_cancelled_kills_and_leaves_no_pipe_open() -> None:
     await child.start(["sh", "-c", script], env={"PATH": os.environ["PATH"]}, cwd=None, stdin=b"")
     assert await child.read() == b"ready\n"
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(child.stop, patience_s=60, kill_grace_s=60))
             await anyio.lowlevel.checkpoint()

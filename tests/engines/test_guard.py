@@ -337,7 +337,7 @@ async def play_until(
         async for event in guarded(engine.run(), time=time, limits=limits):
             seen.append(event)  # noqa: PERF401 - what was read counts also when reading fails
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
             await engine.waits.wait()
@@ -391,7 +391,7 @@ async def test_a_turn_that_waits_for_a_person_has_all_the_time() -> None:
         limits = TurnLimits(deadline_s=20, idle_s=10)
         seen.extend([event async for event in guarded(engine.run(), time=time, limits=limits)])
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
             await engine.waits.wait()
@@ -408,7 +408,7 @@ async def test_a_turn_that_waits_for_a_person_has_all_the_time() -> None:
 @pytest.mark.requirement("engines:guard:stop")
 async def test_cancelling_the_reader_stops_the_engine() -> None:
     engine = Silent(prose())
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(collect, guarded(engine.run()))
             await engine.waits.wait()

@@ -94,7 +94,7 @@ async def test_the_first_word_is_there_before_the_second_is_sent() -> None:
     async with provider_server(Reply(steps=[said("one"), go_on, said("two"), DONE])) as server:
         runner = chat(server.base_url, ManualTime())
         texts = []
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             async for event in runner.run(request()):
                 if isinstance(event, BlockDelta):
                     texts.append(event.text)
@@ -349,7 +349,7 @@ async def test_too_many_turns_at_once_are_told_so(monkeypatch: pytest.MonkeyPatc
     async with provider_server(Reply(steps=[said("Hel"), anyio.Event()])) as server:
         runner = chat(server.base_url, ManualTime(), idle_timeout_s=0.2, tries_max=1)
         first = runner.run(request())
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await anext(first)
             seen = await collect(guarded(runner.run(request())))
             await first.aclose()
@@ -362,7 +362,7 @@ async def test_cancelling_closes_the_connection() -> None:
     async with provider_server(Reply(steps=[said("Hel"), said("lo"), anyio.Event()])) as server:
         runner = chat(server.base_url, ManualTime())
         events = guarded(runner.run(request()), limits=TurnLimits())
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await anext(events)
             await events.aclose()
             await runner.aclose()

@@ -247,7 +247,7 @@ def test_an_http_client_is_imported_only_when_an_engine_needs_one() -> None:
 
 
 async def test_engines_are_let_go_of_without_having_run() -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         for toml, _kind in KINDS:
             await make(toml).aclose()
 

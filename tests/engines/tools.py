@@ -131,7 +131,7 @@ def guarded(
 
 async def collect(events: AsyncGenerator[StreamEvent, None]) -> list[StreamEvent]:
     """All events, within bounds."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         return [event async for event in events]
 
 

@@ -358,7 +358,7 @@ async def test_joining_that_fails_is_put_off_and_appends_go_on(
         patch.setattr("blockwire.stores.sqlite.writer._GROUPS_PER_TIDY", 1)
         for index in range(LOOSE_ROWS_MAX + 1):
             await store.append(plain_append(str(index)))
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while "OperationalError" not in caplog.text:
                 await store.ping()
 
@@ -385,7 +385,7 @@ async def test_a_store_without_a_checkpointer_leaves_it_to_the_writer(
 
     async with SqliteStore(path) as store:
         await store.create_conversation(new_conversation())
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while "OperationalError" not in caplog.text:
                 await store.append(plain_append())
 

@@ -90,7 +90,7 @@ async def test_more_than_the_queue_holds_waits_in_order(
         appended = await store.append(plain_append(str(index)))
         numbers.append(appended.entries[0].seq)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as group:
             for index in range(20):
                 group.start_soon(append, index)
@@ -109,7 +109,7 @@ async def test_the_queue_has_a_size_in_bytes_but_takes_one_of_any_size(
     monkeypatch.setattr(writer, "_QUEUED_BYTES_MAX", 1000)
     monkeypatch.setattr(writer, "_GROUP_BYTES_MAX", 1000)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as group:
             for _ in range(5):
                 group.start_soon(store.append, plain_append("x" * 5000))
@@ -124,7 +124,7 @@ async def test_who_gives_up_in_the_queue_is_not_stored(
 ) -> None:
     monkeypatch.setattr(writer, "_QUEUED_COUNT_MAX", 1)
     gate.close()
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as group:
             group.start_soon(store.append, plain_append("first"))
             await asyncio.sleep(0)
@@ -144,7 +144,7 @@ async def test_closing_waits_for_those_who_wait_in_line(
 ) -> None:
     monkeypatch.setattr(writer, "_QUEUED_COUNT_MAX", 2)
     gate.close()
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as group:
             for index in range(9):
                 group.start_soon(store.append, plain_append(str(index)))
@@ -168,7 +168,7 @@ async def test_a_writer_that_is_never_idle_joins_now_and_then(
         while not stops:
             await store.append(plain_append(conversation_id=name))
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         async with anyio.create_task_group() as group:
             await store.create_conversation(new_conversation("conv_2"))
             for _ in range(2):

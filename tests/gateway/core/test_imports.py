@@ -61,7 +61,7 @@ async def assert_nothing_is_left(world: World) -> None:
     assert await listed(world) == []
     assert list(await world.service.store.check()) == []
     # A store removes contents when it has nothing better to do.
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         while (await world.service.store.measure_attachments(None)).total_bytes:
             await anyio.lowlevel.checkpoint()
 
@@ -177,7 +177,7 @@ async def test_nobody_sees_a_part(open_store: OpenStore) -> None:
             await anyio.lowlevel.checkpoint()
             assert await listed(world) == []
         gate.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while not await listed(world):
                 await anyio.lowlevel.checkpoint()
 

@@ -113,7 +113,7 @@ class Line:
                 pass
 
     async def until(self, holds: Any) -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while not holds():
                 await anyio.lowlevel.checkpoint()
 

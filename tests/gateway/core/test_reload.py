@@ -22,7 +22,7 @@ def engine_set(name: str, engine: ScriptEngine) -> EngineSet:
 
 
 async def closed(engine: ScriptEngine) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         while not engine.is_let_go:
             await anyio.lowlevel.checkpoint()
 

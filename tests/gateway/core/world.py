@@ -197,7 +197,7 @@ class World:
     async def wait_for_seq(self, conversation_id: str, seq: int) -> None:
         """Return when the log has got so far."""
         head_seq = 0
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while head_seq < seq:
                 page = await self.service.read_events(
                     conversation_id,

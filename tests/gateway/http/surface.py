@@ -172,7 +172,7 @@ class Peer:
 
     async def upload(self, data: bytes, *, more: bool = True) -> None:
         """Return when the application has taken ``data``."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await self._upload_to.send((data, more))
 
     async def _receive(self) -> dict[str, Any]:
@@ -240,7 +240,7 @@ class Peer:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Return when ``holds``, which is asked again after each write."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while not holds():
                 self._news = anyio.Event()
                 await self._news.wait()
@@ -256,7 +256,7 @@ class Peer:
         return self.events[self.types.index(name)]
 
     async def until_ended(self) -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await self.ended.wait()
             await self.done.wait()
 

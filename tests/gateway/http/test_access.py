@@ -60,7 +60,7 @@ async def make(s: Surface, name: str = "t", *scopes: str, **members: Any) -> str
 
 async def over(peer: Peer) -> None:
     """Return when the application is done with a stream: ended, or cut where it was behind."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(15):
         await peer.done.wait()
 
 
@@ -194,7 +194,7 @@ async def test_streams_polls_and_uploads_of_a_token_end_with_it() -> None:
             await over(peer)
         await s.log(conversation_id, delta("after"))
         stuck.read_on()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await stuck.done.wait()
         await kept.until_count(5)
 

@@ -223,7 +223,7 @@ async def test_an_upload_that_is_cut_leaves_nothing() -> None:
         await peer.upload(bytes(300_000))
 
         peer.leave()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.done.wait()
 
         store = s.world.service.store
@@ -419,7 +419,7 @@ async def test_a_reader_that_takes_nothing_is_not_waited_for() -> None:
         row = await uploaded(s, LARGE)
         peer = await connect(f"/v1/attachments/{row['id']}", sends_all=False, fills_at_bytes=1000)
 
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.done.wait()
 
         assert not peer.ended.is_set()
@@ -432,13 +432,13 @@ async def test_a_download_of_what_is_deleted_meanwhile_does_not_end_well() -> No
         conversation_id = await s.world.conversation()
         row = await uploaded(s, LARGE, conversation_id=conversation_id)
         peer = await connect(f"/v1/attachments/{row['id']}", sends_all=False, fills_at_bytes=1000)
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.is_stuck.wait()
         await s.client.delete(f"/v1/conversations/{conversation_id}")
 
         peer.fills_at_bytes = 1 << 40
         peer.read_on()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.done.wait()
 
         assert not peer.ended.is_set()
@@ -717,14 +717,14 @@ async def test_who_is_let_in_no_more_gets_no_more() -> None:
             fills_at_bytes=1000,
             **credentials,
         )
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.is_stuck.wait()
         revoked = await s.client.delete("/v1/tokens/reader", headers=credentials)
         assert revoked.status_code == 204
 
         peer.fills_at_bytes = 1 << 40
         peer.read_on()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.done.wait()
 
         assert peer.status == 200

@@ -131,7 +131,7 @@ class Canary(NamedTuple):
         named = {name.replace("-", "_"): value for name, value in headers.items()}
         if "until=idle" in target.url:
             peer: Peer = await self.connect(target.url, **named)
-            with anyio.fail_after(5):
+            with anyio.fail_after(15):
                 await peer.done.wait()
             status, sent = peer.status, repr(peer.headers).encode() + peer.raw
         else:

@@ -148,7 +148,7 @@ async def test_an_export_that_fails_is_never_ended_well(
             "headers": [(b"host", b"127.0.0.1:7890")],
             "client": ("127.0.0.1", 1),
         }
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await s.app(scope, receive, send)
 
     assert sent[0]["status"] == 200
@@ -175,7 +175,7 @@ async def test_a_reader_that_takes_nothing_is_let_go() -> None:
             "headers": [(b"host", b"127.0.0.1:7890")],
             "client": ("127.0.0.1", 1),
         }
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await s.app(scope, receive, send)
 
 
@@ -245,7 +245,7 @@ async def test_an_upload_that_falls_silent_is_let_go() -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await s.app({**IMPORT_SCOPE}, receive, send)
         assert sent[0]["status"] == 408
         page = await s.client.get("/v1/conversations")

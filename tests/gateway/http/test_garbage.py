@@ -38,7 +38,7 @@ class Visitor:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write("\r\n".join(head).encode() + data)
         raw = b""
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while not until or until not in raw:
                 piece = await reader.read(65_536)
                 if not piece:
@@ -120,7 +120,7 @@ async def test_requests_leave_no_cycles_behind(
 
         for _ in range(COUNT):
             await action(visitor, conversation, upload)
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while s.app.surface.hub.stream_count or s.app.surface.bodies:
                 await anyio.lowlevel.checkpoint()
         for _ in range(2):

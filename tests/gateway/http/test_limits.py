@@ -108,7 +108,7 @@ async def test_a_token_holds_no_more_streams_than_it_may() -> None:
         await third.until_ended()
         await poll.until_ended()
         first.leave()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await first.done.wait()
         fourth = await connect(events)
         await fourth.until_count(1)
@@ -186,7 +186,7 @@ async def test_somebody_else_who_cancels_a_request_is_not_the_gateway_that_stops
             (call,) = s.app.surface.bodies
             assert call._body_task is not None
             call._body_task.cancel()
-            with anyio.fail_after(5):
+            with anyio.fail_after(15):
                 await peer.done.wait()
 
         assert peer.status == 0

@@ -459,7 +459,7 @@ async def test_a_peer_that_leaves_before_its_request_is_whole_gets_no_answer() -
     async with surface() as s, peers(s.app) as connect:
         peer = await connect(CONVERSATIONS, method="POST", sends_all=False)
         peer.leave()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.done.wait()
 
         assert peer.status == 0

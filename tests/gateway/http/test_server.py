@@ -39,7 +39,7 @@ async def served() -> AsyncIterator[tuple[Surface, int]]:
 
         async with anyio.create_task_group() as group:
             group.start_soon(serve, s.app, "127.0.0.1", 0, on_listening)
-            with anyio.fail_after(5):
+            with anyio.fail_after(15):
                 port = await listening
             yield s, port
             group.cancel_scope.cancel()
@@ -125,7 +125,7 @@ async def test_five_hundred_readers_get_the_same_bytes() -> None:
         assert readers[0].body.count(b"\nevent: ") == 55
         for reader in readers:
             reader.writer.close()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             while s.app.surface.hub.stream_count:
                 await anyio.lowlevel.checkpoint()
         assert s.app.surface.hub.channel_count == 0

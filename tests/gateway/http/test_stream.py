@@ -554,7 +554,7 @@ async def test_stopping_ends_every_stream_with_its_cursor_intact() -> None:
 
         s.app.stop()
         await reading.until_ended()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await stuck.done.wait()
 
         assert reading.decoder.last_event_id == "6"
@@ -598,7 +598,7 @@ async def test_a_closed_connection_is_freed_at_once() -> None:
         for reader in readers:
             reader.leave()
         for reader in readers:
-            with anyio.fail_after(5):
+            with anyio.fail_after(15):
                 await reader.done.wait()
 
         assert (hub.stream_count, hub.channel_count, limits.stream_count("local")) == (0, 0, 0)
@@ -737,7 +737,7 @@ async def test_a_long_poll_waits_for_the_first_event() -> None:
             answer = await s.client.get(url, headers={"accept": "application/json"})
             answers.append(json_of(answer))
 
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             async with anyio.create_task_group() as group:
                 group.start_soon(poll)
                 await anyio.wait_all_tasks_blocked()
@@ -758,7 +758,7 @@ async def test_a_long_poll_is_given_up_when_its_peer_leaves_or_the_gateway_stops
         await anyio.wait_all_tasks_blocked()
 
         leaving.leave()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await leaving.done.wait()
         s.app.stop()
         await staying.until_ended()

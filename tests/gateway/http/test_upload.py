@@ -100,7 +100,7 @@ async def test_an_upload_that_was_cut_off_goes_on_where_it_was() -> None:
         await peer.upload(numbered(1, started(turn_id), said(turn_id, "a")) + cut[:-10])
         await peer.until(lambda: len(peer.raw) > 0)
         peer.leave()
-        with anyio.fail_after(5):
+        with anyio.fail_after(15):
             await peer.done.wait()
 
         content = numbered(

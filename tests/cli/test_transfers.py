@@ -130,6 +130,7 @@ def test_all_conversations_become_files_of_a_folder(blockwire: Run, tmp_path: Pa
         (("export", "conv_1", "--all"), "Name a CONVERSATION, or give --all"),
         (("export", "conv_1", "--public", "--reasoning"), "contradict each other"),
         (("export", "--all", "--format", "html"), "needs a folder"),
+        (("export", "conv_1", "-o", "talk.docx"), ".docx is no known ending (.md, "),
         (("import",), "Missing argument 'FILE...'"),
         (("import", "x", "--from", "word"), "word"),
     ],
@@ -255,7 +256,7 @@ def test_folders_are_looked_into(blockwire: Run, tmp_path: Path) -> None:
     codex = blockwire("import", "codex")
     nothing = blockwire("import", "nothing")
 
-    assert codex.err.endswith("imported 1 conversations\n")
+    assert codex.err.endswith("imported 1 conversation\n")
     assert nothing.status == 1
     assert "holds no history" in nothing.err
 
@@ -295,7 +296,8 @@ def test_a_file_of_no_known_kind_can_be_named(blockwire: Run, tmp_path: Path) ->
     wrong = blockwire("import", "--from", "blockwire", str(odd))
 
     assert unknown.status == 1
-    assert "say it with --from" in unknown.err
+    assert "--from says what it is" in unknown.err
+    assert unknown.err.count("odd.json") == 1
     assert named.err == "imported 0 conversations\n"
     assert code.err.endswith("imported 2 conversations\n")
     assert wrong.status == 1

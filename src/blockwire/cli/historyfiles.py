@@ -66,7 +66,7 @@ class HistoryFile(NamedTuple):
         is_known = wanted in {"auto", found} or (wanted == "claude" and found == "claude_code")
         file_format = found if is_known else wanted
         if file_format is None:
-            detail = f"{self.name}: nobody knows what this is; say it with --from"
+            detail = f"{self.name}: neither an archive nor a history that is known; --from says what it is"
             raise LocalProtocolError("history_unknown", detail)
         return _FORMATS[file_format], _chained(head, pieces)
 

@@ -102,6 +102,10 @@ def command(
         raise click.UsageError("--reasoning and --public contradict each other; give one.")
     target = None if output in {None, "-"} else Path(output)
     guessed = None if target is None else _ENDINGS.get(target.suffix.lower())
+    if target is not None and target.suffix and not (wanted or guessed or is_all):
+        # Markdown under the name of something else opens in the wrong program, or in none.
+        known = ", ".join(_ENDINGS)
+        raise click.UsageError(f"{target.suffix} is no known ending ({known}); or give --format.")
     export_format = wanted or guessed or ("jsonl" if is_all else "markdown")
     is_public = arguments.pop("public") or (
         export_format in _DOCUMENTS and not arguments["reasoning"]

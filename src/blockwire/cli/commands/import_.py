@@ -107,7 +107,9 @@ async def _import(config: Config, names: tuple[str, ...], wish: _Wish) -> int:
                     raise
                 count.has_failed = True
                 where = f" (at {error.pointer})" if error.pointer else ""
-                note(f"{name}: {error.detail}{where} [{error.code}]")
+                # What was found behind a name is told with its own.
+                named = "" if error.detail.startswith(name) else f"{name}: "
+                note(f"{named}{error.detail}{where} [{error.code}]")
     _tell(count, wish)
     return EXIT_FAILED if count.has_failed else 0
 
@@ -117,7 +119,8 @@ def _tell(count: _Count, wish: _Wish) -> None:
         return
     verb = "would import" if wish.dry_run else "imported"
     known = f"; {count.known} were here already" if count.known else ""
-    note(f"{verb} {count.new} conversations{known}")
+    noun = "conversation" if count.new == 1 else "conversations"
+    note(f"{verb} {count.new} {noun}{known}")
 
 
 async def _import_file(

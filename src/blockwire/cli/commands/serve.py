@@ -35,7 +35,9 @@ from blockwire.gateway import serve
     click.option("--host", help="Address to bind to (default 127.0.0.1)."),
     click.option("--port", type=click.IntRange(0, 65535), help="Port (default 7890); 0 picks one."),
     click.option(
-        "--token-file", metavar="FILE", help="Tokens that may call; needed beyond loopback."
+        "--token-file",
+        metavar="FILE",
+        help='Tokens that may call, beside those of "blockwire token".',
     ),
     click.option(
         "--program",
@@ -66,13 +68,9 @@ def command(program: str | None, **arguments: Any) -> int:
       blockwire serve --program ./agent.sh
     Connect an agent that posts its events:
       blockwire serve --engine external
-    Let other machines in, each with a token of yours:
-      printf %s "$TOKEN" | sha256sum
-      blockwire serve --host 0.0.0.0 --token-file tokens.toml
-      where tokens.toml has: [[tokens]]
-                             name = "me"
-                             sha256 = "..."
-                             scopes = ["read", "write"]
+    Let other machines in, each with a token:
+      blockwire token create me
+      blockwire serve --host 0.0.0.0
 
     ask, watch, list and show find this gateway by itself, through its store.
     """  # noqa: D301 - click reads the escape: the lines below it stay as they are

@@ -1,7 +1,10 @@
 """An agent that asks before it acts: a question out, the answer in, one JSON object a line."""
 
+import itertools
 import json
 import sys
+
+numbers = itertools.count(1)
 
 
 def say(kind: str, **members: object) -> None:
@@ -9,7 +12,7 @@ def say(kind: str, **members: object) -> None:
 
 
 def ask(prompt: str, kind: str = "approval") -> object:
-    say("turn.suspended", request={"id": prompt, "kind": kind, "prompt": prompt})
+    say("turn.suspended", request={"id": f"ask-{next(numbers)}", "kind": kind, "prompt": prompt})
     # With `answers = true` the next line of standard input is the answer.
     return json.loads(sys.stdin.readline())["answer"]  # noqa: TID251 - this is what others do
 

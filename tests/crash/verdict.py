@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from bisect import bisect_left
 from typing import Any
 
-from tests.crash.wire import Address, Seen, StreamLog, call
-from tests.crash.workload import Told
+from tests.crash.wire import Address, Seen, StreamLog, call, fetch
+from tests.crash.workload import Told, messages_of
 
 
 async def stored_frames(address: Address, conversation_id: str) -> list[Seen]:
@@ -38,6 +39,7 @@ async def problems_of(address: Address, told: Told) -> list[str]:
     problems += _seen_problems(told, stored)
     problems += _ack_problems(told, stored)
     problems += await _turn_problems(address, told, frames)
+    problems += await _copy_problems(address, told)
     return problems
 
 
@@ -87,6 +89,19 @@ def _seen_problems(told: Told, stored: Stored) -> list[str]:
                 problems.append(f"seen and lost: {frame.seq}")
             elif not stored.holds(frame):
                 problems.append(f"seen and changed: {frame.seq}")
+    return problems
+
+
+async def _copy_problems(address: Address, told: Told) -> list[str]:
+    """What was made of the conversation, and what was uploaded into it."""
+    problems: list[str] = []
+    for conversation_id, messages in told.copies.items():
+        if await messages_of(address, conversation_id) != messages:
+            problems.append(f"a copy is not what it was: {conversation_id}")
+    for attachment_id, digest in told.uploads.items():
+        content = await fetch(address, f"/v1/attachments/{attachment_id}")
+        if hashlib.sha256(content).hexdigest() != digest:
+            problems.append(f"uploaded and changed: {attachment_id}")
     return problems
 
 

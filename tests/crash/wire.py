@@ -53,6 +53,26 @@ async def call(
     return _parse(data)
 
 
+async def fetch(address: Address, path: str) -> bytes:
+    """Return the body of a whole answer with status 200, whatever it is.
+
+    Raises:
+        ConnectionError: It did not come whole.
+    """
+    request = f"GET {path} HTTP/1.1\r\nhost: {address[0]}:{address[1]}\r\nconnection: close\r\n\r\n"
+    data = await _exchange(address, request.encode())
+    head, separator, rest = data.partition(b"\r\n\r\n")
+    if not separator:
+        raise ConnectionResetError("no whole head")
+    assert head.startswith(b"HTTP/1.1 200 "), head
+    if b"transfer-encoding: chunked" not in head.lower():
+        return rest
+    body, is_whole = unchunk(rest)
+    if not is_whole:
+        raise PartialAnswerError(body)
+    return body
+
+
 async def _exchange(address: Address, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection(*address)
     try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import random
 from dataclasses import dataclass, field
 
-from tests.crash.wire import Address, Answer, PartialAnswerError, StreamLog, call
+from tests.crash.wire import Address, Answer, PartialAnswerError, StreamLog, call, fetch
 
 EVENTS_PER_TURN = 60
 
@@ -33,6 +34,10 @@ class Told:
     sent: dict[str, dict[int, str]] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     logs: list[StreamLog] = field(default_factory=list)
+    # conversations made of this one, by fork or import, and their messages
+    copies: dict[str, list[object]] = field(default_factory=dict)
+    # id of an attachment -> its SHA-256
+    uploads: dict[str, str] = field(default_factory=dict)
 
 
 def producer_lines(turn_id: str, rng: random.Random) -> list[tuple[dict[str, object], str]]:
@@ -83,6 +88,7 @@ async def converse(address: Address, told: Told, rng: random.Random, name: str) 
 async def _turns(address: Address, told: Told, rng: random.Random, name: str) -> None:
     try:
         for number in range(1000):
+            await rng.choice([_nothing, _nothing, _fork, _import, _upload])(address, told, rng)
             if rng.random() < 0.3:
                 await _replay_turn(address, told, f"{name}-{number}")
             else:
@@ -100,6 +106,51 @@ async def _submit(address: Address, told: Told, key: str, body: dict[str, object
     assert answer.value["durable"] is True
     submitted.turn_id = answer.value["id"]
     return answer
+
+
+async def _nothing(address: Address, told: Told, rng: random.Random) -> None:
+    del address, told, rng
+
+
+async def _fork(address: Address, told: Told, rng: random.Random) -> None:
+    del rng
+    base = f"/v1/conversations/{told.conversation_id}"
+    answer = await call(address, "POST", f"{base}/fork", {})
+    assert answer.status == 201, answer
+    copied = await messages_of(address, told.conversation_id)
+    told.copies[answer.value["id"]] = copied
+
+
+async def _import(address: Address, told: Told, rng: random.Random) -> None:
+    del rng
+    base = f"/v1/conversations/{told.conversation_id}"
+    archive = await fetch(address, f"{base}/export?format=jsonl")
+    answer = await call(address, "POST", "/v1/import", archive)
+    assert answer.status == 201, answer
+    copied = await messages_of(address, told.conversation_id)
+    told.copies[answer.value["conversations"][0]["id"]] = copied
+
+
+async def _upload(address: Address, told: Told, rng: random.Random) -> None:
+    """Several chunks; some have the same content as one before."""
+    content = bytes([rng.randrange(4)]) * rng.choice([10, 300_000, 700_000])
+    path = f"/v1/conversations/{told.conversation_id}/attachments?name=file.bin"
+    answer = await call(address, "POST", path, content)
+    assert answer.status == 201, answer
+    told.uploads[answer.value["id"]] = hashlib.sha256(content).hexdigest()
+
+
+async def messages_of(address: Address, conversation_id: str) -> list[object]:
+    """Return all messages, in order."""
+    messages: list[object] = []
+    cursor: str | None = "0"
+    while cursor is not None:
+        path = f"/v1/conversations/{conversation_id}/messages?after={cursor}"
+        answer = await call(address, "GET", path)
+        assert answer.status == 200, answer
+        messages += answer.value["items"]
+        cursor = answer.value["next_cursor"]
+    return messages
 
 
 async def _replay_turn(address: Address, told: Told, key: str) -> None:

@@ -30,6 +30,7 @@ FRAME: Final = re.compile(
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.requirement("render:markdown-document:contained")
 @pytest.mark.requirement("render:markdown-document:same")
 def test_examples_and_payloads_are_contained_and_read_the_same() -> None:

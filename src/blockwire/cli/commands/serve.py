@@ -69,7 +69,7 @@ def command(program: str | None, **arguments: Any) -> int:
     Connect an agent that posts its events:
       blockwire serve --engine external
     Let other machines in, each with a token:
-      blockwire token create me
+      blockwire token create me --scope read,write
       blockwire serve --host 0.0.0.0
 
     ask, watch, list and show find this gateway by itself, through its store.

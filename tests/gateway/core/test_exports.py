@@ -23,7 +23,7 @@ from blockwire.content import (
 from blockwire.errors import RemoteProtocolError, StoreError
 from blockwire.gateway import exports
 from blockwire.gateway.exports import ExportFormat, file_name
-from blockwire.jsontext import equal_json
+from blockwire.jsontext import Json, equal_json
 from blockwire.ports import EngineRequest
 from blockwire.stores import MemoryStore, SqliteStore
 from tests.gateway.core.conftest import OpenStore

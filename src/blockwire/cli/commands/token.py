@@ -90,7 +90,7 @@ def command() -> None:
     metavar="SCOPES",
     default="read",
     show_default=True,
-    help="Some of read, write, reasoning, admin, separated by commas.",
+    help="Some of those below, separated by commas.",
 )
 @click.option("--tenant", metavar="NAME", help="Confine it to the conversations of one tenant.")
 @click.option(
@@ -107,7 +107,8 @@ def create(
       read       read, also streams
       write      create, submit, cancel, post events, delete, share
       reasoning  see private reasoning, provider data and system messages
-      admin      make and take back tokens
+      admin      make and take back tokens, with any scopes
+      metrics    read /metrics
     """  # noqa: D301 - click reads the escape: the lines below it stay as they are
     anyio.run(_create, take_config(arguments), (name, scopes, tenant, expires))
 

@@ -5,6 +5,8 @@ Spec: docs/spec/gateway/reading.md.
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from blockwire.content import MessageCreated, View, redact_message
@@ -15,10 +17,13 @@ from blockwire.gateway.bodies import read_conversation_body, read_message_body
 from blockwire.gateway.conversation import conversation_not_found
 from blockwire.gateway.reading import Head
 from blockwire.gateway.shapes import conversation_shape, list_shape
-from blockwire.jsontext import Json
+from blockwire.jsontext import Json, encode_json
 from blockwire.ports import ControlNotice, ConversationRow
 
 __all__ = ["ConversationMethods"]
+
+LISTED_AT_ONCE: Final = 50
+"""Conversations that are read from the store at a time: each may have megabytes of metadata."""
 
 
 class ConversationMethods(AttachmentMethods):
@@ -61,13 +66,37 @@ class ConversationMethods(AttachmentMethods):
     ) -> dict[str, Json]:
         """Return a page of conversations, newest first, as ``view`` sees them.
 
+        Of large ones, as their metadata can make them, a page holds fewer; one always.
+
         Raises:
             StoreError: ``invalid_cursor``.
         """
-        page = await self.store.list_conversations(
-            tenant=tenant, cursor=cursor, limit=self._limit(limit)
-        )
-        return list_shape([self._shape(row, view) for row in page.items], page.next_cursor)
+        limit = self._limit(limit)
+        items: list[dict[str, Json]] = []
+        left_bytes = self.settings.page_bytes_max
+        while True:
+            count = min(limit - len(items), LISTED_AT_ONCE)
+            page = await self.store.list_conversations(tenant=tenant, cursor=cursor, limit=count)
+            shapes = [self._shape(row, view) for row in page.items]
+            fitting = 0
+            for shape in shapes:
+                left_bytes -= len(encode_json(shape))
+                if left_bytes < 0 and (items or fitting):
+                    break
+                fitting += 1
+            if fitting == 0 and shapes:
+                return list_shape(items, cursor)
+            if fitting < len(shapes):
+                # Read again, for a cursor to where it ends; there may be newer ones by now.
+                page = await self.store.list_conversations(
+                    tenant=tenant, cursor=cursor, limit=fitting
+                )
+                shapes = [self._shape(row, view) for row in page.items]
+                return list_shape([*items, *shapes], page.next_cursor)
+            items += shapes
+            cursor = page.next_cursor
+            if cursor is None or len(items) >= limit:
+                return list_shape(items, cursor)
 
     def _shape(self, row: ConversationRow, view: View) -> dict[str, Json]:
         known = self._registry.peek(row.id)

@@ -62,7 +62,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
         queue_bytes_max: Bodies of all turns that wait, of all conversations.
         conversations_cached_max: Idle conversations kept in memory.
         page_items_max: Items of one list page.
-        page_bytes_max: JSON bytes of one page of messages or events.
+        page_bytes_max: JSON bytes of one page of conversations, messages or events.
         snapshot_messages_max: Finished messages of one snapshot.
         snapshot_bytes_max: JSON bytes of the finished messages of one snapshot.
         wait_s_max: Longest ``wait=S``.

@@ -273,3 +273,28 @@ async def test_a_message_may_come_while_a_turn_runs_and_takes_its_place_after_it
         messages = (await world.folded(conversation_id)).messages
         assert [m["id"] for m in messages][1:] == [turn_id, made["id"]]
         assert await world.service.store.check() == []
+
+
+@pytest.mark.requirement("gateway:pages:join")
+@pytest.mark.parametrize(
+    ("size", "expected"), [(0, [60, 20]), (30_000, [34, 34, 12]), (2**20, [1] * 80)]
+)
+async def test_pages_of_large_conversations_hold_fewer_and_still_join(
+    size: int, expected: list[int]
+) -> None:
+    async with gateway() as world:
+        made = []
+        for _ in range(80):
+            created = await world.service.create_conversation(
+                {"metadata": {"text": "x" * size}}, tenant=None
+            )
+            made.append(created["id"])
+        pages: list[Any] = []
+        cursor: Any = None
+        while not pages or cursor is not None:
+            page = await world.service.list_conversations(cursor=cursor, limit=60, tenant=None)
+            pages.append(page["items"])
+            cursor = page["next_cursor"]
+
+    assert [len(items) for items in pages] == expected
+    assert [item["id"] for items in pages for item in items] == made[::-1]

@@ -113,7 +113,9 @@ class Accounts:
 
     def totals(self, conversation: ConversationRow, turn: TurnRow) -> dict[str, int]:
         """Return what a turn that has just ended adds to the totals of its conversation."""
-        more = {**_counts(turn.usage), "turns": 1}
+        more = {"turns": 1, **_counts(turn.usage)}
+        # A provider's count of that name is not ours; the first names are the last to be cut.
+        more["turns"] = 1
         for currency, billionths in _counts(turn.cost).items():
             more[f"{COST_PREFIX}{currency}"] = billionths
         known = conversation.totals

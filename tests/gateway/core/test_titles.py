@@ -188,7 +188,7 @@ def test_an_engine_that_makes_up_names_of_counts_grows_no_row_for_ever() -> None
         engine="s",
         created_at=1,
         request_message_id="m",
-        usage={"n1": 2, **{f"new{number}": 1 for number in range(9)}},
+        usage={"n1": 2, "turns": 5, **{f"new{number}": 1 for number in range(9)}},
     )
 
     added = accounts.totals(conversation, turn)

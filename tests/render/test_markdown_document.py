@@ -42,6 +42,7 @@ SOURCES: list[tuple[str, str, str]] = [
     ("a heading in a quote is no heading of the document", "> # a", "> # a"),
     ("link definitions", "[a] [b][a] [A][] ![a]\n\n[a]: /u 't'", "[a][/1/a] [b][/1/a] [A][/1/A] ![a][/1/a]\n\n[/1/a]: /u 't'"),
     ("a definition in a quote", "> [a]: /u\n\n[a]", "> [/1/a]: /u\n\n[a][/1/a]"),
+    ("a definition of two lines", "[a]\n\n[a]: /u\n  't'", "[a][/1/a]\n\n[/1/a]: /u\n  't'"),
     ("a label of two lines", "[a\nb]\n\n[a b]: /u", "[a\nb][/1/a b]\n\n[/1/a b]: /u"),
     ("a picture in a link", "[![a]](/x)\n\n[a]: /u", "[![a][/1/a]](/x)\n\n[/1/a]: /u"),
     ("a link in a picture", "![x [a]](/x)\n\n[a]: /u", "![x [a][/1/a]](/x)\n\n[/1/a]: /u"),

@@ -28,7 +28,7 @@ from typing import Any, Final, Self
 
 import pyte
 
-WAIT_S: Final = 30.0
+WAIT_S: Final = 55.0
 """How long anything may take on a machine that does ten other things."""
 
 

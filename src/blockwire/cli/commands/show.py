@@ -59,7 +59,9 @@ async def _show(config: Config, conversation_id: str | None, arguments: dict[str
             write(printer.finish())
         if printer.is_drawn and wanted is None and not arguments["as_json"]:
             conversation = await client.read_conversation(conversation_id)
-            note(_totals(conversation.usage or {}))
+            # Only turns that have ended are counted.
+            if conversation.usage and conversation.usage.get("turns"):
+                note(_totals(conversation.usage))
 
 
 def _totals(usage: Mapping[str, Any]) -> str:

@@ -197,7 +197,7 @@ class World:
     async def wait_for_seq(self, conversation_id: str, seq: int) -> None:
         """Return when the log has got so far."""
         head_seq = 0
-        with anyio.fail_after(15):
+        with anyio.fail_after(45):
             while head_seq < seq:
                 page = await self.service.read_events(
                     conversation_id,
@@ -253,7 +253,7 @@ async def gateway(
         profiles=profiles,
         faults=faults,
     )
-    with anyio.fail_after(15):
+    with anyio.fail_after(45):
         await service.start()
         try:
             yield World(service)

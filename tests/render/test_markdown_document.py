@@ -37,6 +37,7 @@ SOURCES: list[tuple[str, str, str]] = [
     ("a fence in a quote ends with it", "> ```\n> x", "> ```\n> x"),
     ("headings", "# a\n\n## b #\n\n##### c", "### a\n\n#### b #\n\n###### c"),
     ("an underlined heading", "a\n===", "### a"),
+    ("an underlined heading above words", "a\n===\nb", "### a\n\nb"),
     ("an underlined heading of two lines", "a\\\nb *c*\n---", "#### a b *c*"),
     ("an underlined heading that ends in marks", "a #\n===", "### a # ###"),
     ("a heading in a quote is no heading of the document", "> # a", "> # a"),

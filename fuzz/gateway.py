@@ -22,8 +22,8 @@ from blockwire.gateway import (
     GatewaySettings,
     create_app,
 )
-from blockwire.gateway.folding import frame_values
 from blockwire.gateway.routes import OPERATIONS
+from blockwire.gateway.turns.folding import frame_values
 from blockwire.jsontext import Json, decode_json, encode_json
 from blockwire.stores import MemoryStore
 from fuzz.chances import damaged, damaged_json, pieces, text, value

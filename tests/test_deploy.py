@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blockwire.cli.settings import ENV_PREFIX, SETTINGS
-from blockwire.gateway.auth import hash_token
+from blockwire.gateway.access.auth import hash_token
 from tests.suites import PROJECT
 from tests.support.programs import Gateway, environment, run
 

@@ -17,8 +17,8 @@ from blockwire.engines.http import HttpSettings
 from blockwire.engines.replay import ReplaySettings
 from blockwire.engines.settings import SETTINGS as ENGINE_SETTINGS
 from blockwire.engines.settings import EngineKind
-from blockwire.gateway import answer
-from blockwire.gateway.limits import HEARTBEAT_S
+from blockwire.gateway.access.limits import HEARTBEAT_S
+from blockwire.gateway.http import answer
 
 # setting of the configuration -> what the engine calls it, where that is another word
 RENAMED: Final = {"read_timeout_s": "idle_timeout_s"}

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from blockwire.gateway.auth import hash_token
+from blockwire.gateway.access.auth import hash_token
 from tests.support.programs import Gateway, call, command, decoded, environment
 
 pytestmark = pytest.mark.timeout(120)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import anyio
 import uvicorn
 
-from blockwire.gateway.app import create_app
-from blockwire.gateway.auth import Auth
-from blockwire.gateway.limits import HttpSettings
-from blockwire.gateway.server import bind
+from blockwire.gateway.access.auth import Auth
+from blockwire.gateway.access.limits import HttpSettings
+from blockwire.gateway.http.app import create_app
+from blockwire.gateway.http.server import bind
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.ports import Engine, Store
 from tests.gateway.core.world import FAST, FakeClock, World, gateway

@@ -9,9 +9,9 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from blockwire.client import AsyncClient, Client, ClientError, Share, Token
-from blockwire.gateway.auth import SCOPES, Auth
-from blockwire.gateway.auth import Token as GatewayToken
-from blockwire.gateway.credentials import hash_token
+from blockwire.gateway.access.auth import SCOPES, Auth
+from blockwire.gateway.access.auth import Token as GatewayToken
+from blockwire.gateway.access.credentials import hash_token
 from tests.client.fakes import Send, client_of, playing
 from tests.client.live import Live, serving
 

@@ -14,8 +14,8 @@ import pytest
 from blockwire.client import Acknowledgement, AsyncClient, ClientError, ClientSettings
 from blockwire.content import BlockDelta, BlockStarted, ConversationState, StreamEvent, TurnEnded
 from blockwire.errors import LocalProtocolError
-from blockwire.gateway.auth import Auth, Token, hash_token
-from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.access.auth import Auth, Token, hash_token
+from blockwire.gateway.access.limits import HttpSettings
 from blockwire.gateway.settings import EngineProfile
 from blockwire.jsontext import DEPTH_MAX
 from blockwire.ports import EngineRequest

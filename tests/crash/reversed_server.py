@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from blockwire.cli import main
-from blockwire.gateway.conversation import Conversation
+from blockwire.gateway.turns.conversation import Conversation
 from blockwire.ports import Append, Appended, Committed
 from blockwire.stores.entries import stamp_all
 

@@ -15,9 +15,9 @@ import click
 
 from blockwire.cli.main import cli
 from blockwire.cli.settings import ENV_PREFIX, SETTINGS
-from blockwire.gateway.metrics import METRICS
-from blockwire.gateway.observer import REQUEST_MEMBERS, TURN_MEMBERS
-from blockwire.gateway.openapi import openapi_document
+from blockwire.gateway.http.openapi import openapi_document
+from blockwire.gateway.operations.metrics import METRICS
+from blockwire.gateway.operations.observer import REQUEST_MEMBERS, TURN_MEMBERS
 from blockwire.gateway.routes import OPERATIONS
 from tests.suites import PROJECT
 

@@ -20,7 +20,7 @@ from blockwire.content import (
     TurnSuspended,
 )
 from blockwire.engines import CommandEngine, CommandSettings, TurnLimits, child_environment, guard
-from blockwire.gateway.answers import AnswerBox
+from blockwire.gateway.turns.answers import AnswerBox
 from blockwire.jsontext import Json
 from blockwire.ports import Answer
 from tests.engines.tools import TURN, CountingIds, ManualTime, ends, fold, last_error, request

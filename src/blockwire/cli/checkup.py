@@ -11,8 +11,8 @@ from typing import Final
 
 from blockwire.cli.findings import Finding
 from blockwire.cli.settings import Config
-from blockwire.gateway.limits import HttpSettings
-from blockwire.gateway.sites import is_loopback
+from blockwire.gateway.access.limits import HttpSettings
+from blockwire.gateway.access.sites import is_loopback
 from blockwire.stores import StoreHealth, find_copies, read_owner, store_health
 
 __all__ = ["look_at_backups", "look_at_clock", "look_at_limits", "look_at_proxy", "look_at_store"]

@@ -212,18 +212,20 @@ async def _own_gateway(config: Config) -> AsyncIterator[tuple[str, str]]:
         listening.set()
 
     async def run() -> None:
-        await serve(
-            gateway.app,
-            _LOOPBACK,
-            0,
-            on_listening,
-            stop=stop,
-        )
+        # After Ctrl-C, too, requests end before the store that they need is closed.
+        with anyio.CancelScope(shield=True):
+            await serve(
+                gateway.app,
+                _LOOPBACK,
+                0,
+                on_listening,
+                stop=stop,
+            )
 
     async with started(gateway), anyio.create_task_group() as tasks:
         tasks.start_soon(run)
-        await listening.wait()
         try:
+            await listening.wait()
             # The gateway itself goes on until its turns are settled.
             with ended_by_signals():
                 yield url, gateway.key

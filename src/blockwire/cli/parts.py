@@ -25,10 +25,10 @@ from blockwire.gateway import (
     hash_token,
     load_token_file,
 )
-from blockwire.gateway.accounts import Prices
-from blockwire.gateway.auth import SCOPES
-from blockwire.gateway.engine_use import EngineSet
-from blockwire.gateway.turns import Guard
+from blockwire.gateway.access.auth import SCOPES
+from blockwire.gateway.turns.accounts import Prices
+from blockwire.gateway.turns.engine_use import EngineSet
+from blockwire.gateway.turns.runner import Guard
 from blockwire.ports import Clock, Engine, EngineRequest, IdFactory
 
 __all__ = ["AuthParts", "auth_of", "engines_of", "http_settings_of"]

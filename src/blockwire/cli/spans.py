@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from blockwire.errors import LocalProtocolError
-from blockwire.gateway.tracing import Tracing
+from blockwire.gateway.operations.tracing import Tracing
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -44,7 +44,7 @@ def open_tracing(env: Mapping[str, str]) -> TracingChoice:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        from blockwire.gateway.otel import OtelTracing
+        from blockwire.gateway.operations.otel import OtelTracing
     except ImportError:
         sentence = "OTEL_TRACES_EXPORTER is set and nothing makes spans: install blockwire[otel]"
         return TracingChoice(Tracing(), (sentence,))

@@ -24,8 +24,8 @@ from blockwire.cli.system import SystemClock, UlidFactory, armed_faults
 from blockwire.engines.hooks import TurnHooks
 from blockwire.errors import StoreError
 from blockwire.gateway import GatewayApp, GatewayService, GatewaySettings, Token, create_app
-from blockwire.gateway.credentials import new_secret
-from blockwire.gateway.observer import Observer
+from blockwire.gateway.access.credentials import new_secret
+from blockwire.gateway.operations.observer import Observer
 from blockwire.stores import SqliteStore, open_store
 
 __all__ = ["Gateway", "announce", "build_gateway", "started"]

@@ -5,10 +5,10 @@ Spec: docs/spec/gateway/. Above is ``cli``, which picks store, bus and engines.
 
 from __future__ import annotations
 
-from blockwire.gateway.app import GatewayApp, create_app
-from blockwire.gateway.auth import Auth, Token, TokenFile, hash_token, load_token_file
-from blockwire.gateway.limits import HttpSettings
-from blockwire.gateway.server import serve
+from blockwire.gateway.access.auth import Auth, Token, TokenFile, hash_token, load_token_file
+from blockwire.gateway.access.limits import HttpSettings
+from blockwire.gateway.http.app import GatewayApp, create_app
+from blockwire.gateway.http.server import serve
 from blockwire.gateway.service import GatewayService, SubmitResult
 from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
 

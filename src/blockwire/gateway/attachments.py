@@ -15,9 +15,9 @@ from blockwire.content.convert import RECORD_SOURCE, source_member
 from blockwire.content.inline import InlineFile, extract_inline
 from blockwire.content.naming import FILE_NAME_DEFAULT, safe_file_name
 from blockwire.errors import RemoteProtocolError
+from blockwire.gateway.access.limits import LimitError
 from blockwire.gateway.contents import read_content
 from blockwire.gateway.core import GatewayCore
-from blockwire.gateway.limits import LimitError
 from blockwire.jsontext import Json
 from blockwire.ports import AttachmentQuota, AttachmentRow
 

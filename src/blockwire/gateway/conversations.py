@@ -14,9 +14,9 @@ from blockwire.errors import RemoteProtocolError
 from blockwire.gateway import reading
 from blockwire.gateway.attachments import AttachmentMethods
 from blockwire.gateway.bodies import read_conversation_body, read_message_body
-from blockwire.gateway.conversation import conversation_not_found
 from blockwire.gateway.reading import Head
 from blockwire.gateway.shapes import conversation_shape, list_shape
+from blockwire.gateway.turns.conversation import conversation_not_found
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import ControlNotice, ConversationRow
 

@@ -15,19 +15,19 @@ import anyio.abc
 
 from blockwire.content import Redactor
 from blockwire.errors import BlockwireError, StoreError
-from blockwire.gateway.accounts import Accounts, Prices
-from blockwire.gateway.conversation import Conversation, LiveTurn
-from blockwire.gateway.engine_use import EngineSet, EngineUse
-from blockwire.gateway.flight import Flight
-from blockwire.gateway.http_errors import gateway_stopping
-from blockwire.gateway.keyring import Keyring
-from blockwire.gateway.observer import Observer
-from blockwire.gateway.queue import QueueSpace, dequeued_notice
-from blockwire.gateway.reconcile import reconcile
-from blockwire.gateway.registry import Registry
+from blockwire.gateway.access.keyring import Keyring
+from blockwire.gateway.http.http_errors import gateway_stopping
+from blockwire.gateway.operations.observer import Observer
+from blockwire.gateway.operations.upkeep import Upkeep, store_jobs
 from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
-from blockwire.gateway.turns import Guard, TurnRunner
-from blockwire.gateway.upkeep import Upkeep, store_jobs
+from blockwire.gateway.turns.accounts import Accounts, Prices
+from blockwire.gateway.turns.conversation import Conversation, LiveTurn
+from blockwire.gateway.turns.engine_use import EngineSet, EngineUse
+from blockwire.gateway.turns.flight import Flight
+from blockwire.gateway.turns.queue import QueueSpace, dequeued_notice
+from blockwire.gateway.turns.reconcile import reconcile
+from blockwire.gateway.turns.registry import Registry
+from blockwire.gateway.turns.runner import Guard, TurnRunner
 from blockwire.ports import Bus, Clock, Engine, FaultPoint, Faults, IdFactory, Store, TurnRow
 
 __all__ = ["GatewayCore"]

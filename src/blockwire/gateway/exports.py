@@ -22,9 +22,9 @@ from blockwire.archives import ARCHIVE_MEDIA_TYPE, ATTACHMENT_DATA_BYTES, Archiv
 from blockwire.content import Message, View, visible_message
 from blockwire.content.naming import safe_file_name
 from blockwire.errors import StoreError
-from blockwire.gateway.conversation import Conversation, conversation_not_found
 from blockwire.gateway.conversations import ConversationMethods
 from blockwire.gateway.shapes import shared_row, shared_shape, turn_shape
+from blockwire.gateway.turns.conversation import Conversation, conversation_not_found
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import AttachmentRow, ConversationRow, MessageRow, Store
 

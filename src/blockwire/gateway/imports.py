@@ -38,10 +38,10 @@ from blockwire.content import (
 )
 from blockwire.content.naming import named_attachments, safe_file_name
 from blockwire.errors import BlockwireError, RemoteProtocolError, StoreError
-from blockwire.gateway.accounts import Accounts
 from blockwire.gateway.attachments import AttachmentMethods
 from blockwire.gateway.bodies import check_idempotency_key, read_conversation_body
-from blockwire.gateway.drafts import Batch
+from blockwire.gateway.turns.accounts import Accounts
+from blockwire.gateway.turns.drafts import Batch
 from blockwire.jsontext import Json
 from blockwire.ports import (
     Append,

@@ -20,10 +20,10 @@ from blockwire.content import (
     visible_message,
 )
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.gateway.conversation import Conversation, conversation_not_found
-from blockwire.gateway.folding import frame_values
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.gateway.shapes import list_shape, open_block_ids, snapshot_turn, turn_shape
+from blockwire.gateway.turns.conversation import Conversation, conversation_not_found
+from blockwire.gateway.turns.folding import frame_values
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import MessageRow, Store, TurnRow
 from blockwire.sse import encode_sse

@@ -17,14 +17,17 @@ import anyio
 from blockwire.content import View
 from blockwire.errors import RemoteProtocolError
 from blockwire.gateway import reading
-from blockwire.gateway.access import AccessMethods
+from blockwire.gateway.access.methods import AccessMethods
 from blockwire.gateway.bodies import read_resume_body
-from blockwire.gateway.conversation import conversation_not_found
 from blockwire.gateway.conversations import ConversationMethods
 from blockwire.gateway.exports import ExportMethods
-from blockwire.gateway.forks import ForkMethods
 from blockwire.gateway.imports import ImportMethods
-from blockwire.gateway.producers import (
+from blockwire.gateway.reading import Head
+from blockwire.gateway.search import SearchMethods
+from blockwire.gateway.shapes import list_shape, turn_shape
+from blockwire.gateway.turns.conversation import conversation_not_found
+from blockwire.gateway.turns.forks import ForkMethods
+from blockwire.gateway.turns.producers import (
     Upload,
     check_epoch,
     line_decoder,
@@ -32,10 +35,7 @@ from blockwire.gateway.producers import (
     split_lines,
     turn_terminal,
 )
-from blockwire.gateway.queueing import QueueMethods, SubmitResult
-from blockwire.gateway.reading import Head
-from blockwire.gateway.search import SearchMethods
-from blockwire.gateway.shapes import list_shape, turn_shape
+from blockwire.gateway.turns.queueing import QueueMethods, SubmitResult
 from blockwire.jsontext import Json
 
 __all__ = ["GatewayService", "Head", "SubmitResult"]

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from blockwire.archives import LINE_BYTES_MAX
-from blockwire.gateway.accounts import Prices
+from blockwire.gateway.turns.accounts import Prices
 
 __all__ = ["EXTERNAL_ENGINE", "EngineProfile", "GatewaySettings"]
 

@@ -11,7 +11,7 @@ from typing import Final, cast
 import msgspec
 
 from blockwire.content import TurnState, View, visible_block, visible_request
-from blockwire.gateway.accounts import cost_shape, totals_shape
+from blockwire.gateway.turns.accounts import cost_shape, totals_shape
 from blockwire.jsontext import Json
 from blockwire.ports import ConversationRow, TurnRow
 

@@ -25,7 +25,7 @@ from blockwire.content import (
     visible_event,
 )
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.drafts import Batch
+from blockwire.gateway.turns.drafts import Batch
 from blockwire.jsontext import Json, decode_json
 
 TS = 1_740_000_000_000

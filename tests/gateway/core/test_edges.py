@@ -15,10 +15,10 @@ from blockwire.content import (
     TurnStarted,
 )
 from blockwire.errors import BlockwireError, RemoteProtocolError, StoreError
-from blockwire.gateway.drafts import Batch
-from blockwire.gateway.folding import fold_turn
-from blockwire.gateway.inbox import Inbox
 from blockwire.gateway.settings import GatewaySettings
+from blockwire.gateway.turns.drafts import Batch
+from blockwire.gateway.turns.folding import fold_turn
+from blockwire.gateway.turns.inbox import Inbox
 from blockwire.jsontext import Json
 from blockwire.ports import Append, Appended, EngineRequest, MessageRow, TurnRow
 from blockwire.stores import MemoryStore

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.gateway.http_errors import STATUS_BY_CODE, status_of
+from blockwire.gateway.http.http_errors import STATUS_BY_CODE, status_of
 from blockwire.gateway.settings import GatewaySettings
 from tests.suites import PROJECT
 

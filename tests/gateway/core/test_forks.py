@@ -10,7 +10,7 @@ import pytest
 
 from blockwire.content import TurnEnded
 from blockwire.errors import BlockwireError, StoreError
-from blockwire.gateway import forks
+from blockwire.gateway.turns import forks
 from blockwire.jsontext import Json
 from blockwire.ports import Append, Appended, EngineRequest
 from blockwire.stores import MemoryStore

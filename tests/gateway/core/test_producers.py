@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blockwire.errors import BlockwireError, RemoteProtocolError, StoreError
-from blockwire.gateway.producers import split_lines
 from blockwire.gateway.settings import GatewaySettings
+from blockwire.gateway.turns.producers import split_lines
 from blockwire.jsontext import Json
 from blockwire.ports import Append, Appended
 from blockwire.stores import MemoryStore

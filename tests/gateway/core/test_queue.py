@@ -413,7 +413,7 @@ async def test_a_bug_at_the_start_of_a_queued_turn_ends_that_turn_alone(
         async def fail(*_arguments: object, **_options: object) -> None:
             raise RuntimeError("a bug")
 
-        monkeypatch.setattr("blockwire.gateway.queueing.check_condition", fail)
+        monkeypatch.setattr("blockwire.gateway.turns.queueing.check_condition", fail)
         codes: list[str] = []
 
         async def wait() -> None:

@@ -22,8 +22,8 @@ from blockwire.content import (
     decode_event,
 )
 from blockwire.errors import BlockwireError, RemoteProtocolError
-from blockwire.gateway.folding import frame_values
 from blockwire.gateway.settings import GatewaySettings
+from blockwire.gateway.turns.folding import frame_values
 from blockwire.jsontext import Json, equal_json
 from blockwire.ports import EngineRequest, Page, TurnRow
 from blockwire.stores import MemoryStore

@@ -9,8 +9,8 @@ import pytest
 
 from blockwire.content import StreamEvent, TurnEnded
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.gateway.engine_use import EngineSet, EngineUse
 from blockwire.gateway.settings import EngineProfile
+from blockwire.gateway.turns.engine_use import EngineSet, EngineUse
 from blockwire.ports import EngineRequest
 from tests.gateway.core.world import ScriptEngine, answering, bare_guard, gateway, prose
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from blockwire.content import Message, TurnEnded
 from blockwire.engines.settings import PRICE_NAMES
-from blockwire.gateway.accounts import PRICED, Accounts, Prices, totals_shape
 from blockwire.gateway.settings import EngineProfile
-from blockwire.gateway.titles import TITLE_CHARS_MAX, auto_title
+from blockwire.gateway.turns.accounts import PRICED, Accounts, Prices, totals_shape
+from blockwire.gateway.turns.titles import TITLE_CHARS_MAX, auto_title
 from blockwire.ports import ConversationRow, EngineRequest, TurnRow
 from tests.gateway.core.conftest import OpenStore
 from tests.gateway.core.world import ScriptEngine, gateway

@@ -12,10 +12,10 @@ import pytest
 
 from blockwire.content import ConversationState, apply, decode_event
 from blockwire.errors import StoreError
-from blockwire.gateway.folding import frame_values
-from blockwire.gateway.observer import Observer
+from blockwire.gateway.operations.observer import Observer
+from blockwire.gateway.operations.upkeep import Job, Upkeep, retention_limits
 from blockwire.gateway.settings import GatewaySettings
-from blockwire.gateway.upkeep import Job, Upkeep, retention_limits
+from blockwire.gateway.turns.folding import frame_values
 from blockwire.ports import RetentionLimits, Store
 from blockwire.stores import MemoryStore, SqliteStore
 from tests.gateway.core.world import FAST, FakeClock, ScriptEngine, answering, gateway

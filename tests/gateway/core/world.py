@@ -23,9 +23,9 @@ from blockwire.content import (
     apply,
     decode_event,
 )
-from blockwire.gateway.folding import frame_values
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import EngineProfile, GatewaySettings
+from blockwire.gateway.turns.folding import frame_values
 from blockwire.jsontext import Json, encode_json
 from blockwire.ports import Append, Appended, Engine, EngineRequest, Store
 from blockwire.stores import MemoryStore

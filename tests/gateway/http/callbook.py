@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from blockwire.gateway.operation import Operation
+from blockwire.gateway.http.operation import Operation
 from blockwire.gateway.routes import OPERATIONS
 from tests.archives.samples import archive_lines
 from tests.gateway.http.surface import Surface, json_of

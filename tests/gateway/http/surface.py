@@ -21,9 +21,9 @@ from blockwire.content import (
     encode_event,
     event_type,
 )
-from blockwire.gateway.app import GatewayApp, create_app
-from blockwire.gateway.auth import Auth
-from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.access.auth import Auth
+from blockwire.gateway.access.limits import HttpSettings
+from blockwire.gateway.http.app import GatewayApp, create_app
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.jsontext import Json, decode_json, encode_json
 from blockwire.ports import Append, Committed, ConversationRow, Draft

@@ -11,10 +11,10 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from blockwire.gateway import keyring as keyring_module
-from blockwire.gateway.auth import SCOPES, Auth, Token, hash_token
-from blockwire.gateway.credentials import is_mistyped, new_secret, secret_kind
-from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.access import keyring as keyring_module
+from blockwire.gateway.access.auth import SCOPES, Auth, Token, hash_token
+from blockwire.gateway.access.credentials import is_mistyped, new_secret, secret_kind
+from blockwire.gateway.access.limits import HttpSettings
 from blockwire.jsontext import encode_json
 from blockwire.stores import SqliteStore
 from tests.gateway.core.world import FakeClock, line, numbered
@@ -223,7 +223,7 @@ async def test_a_stream_ends_when_its_token_does() -> None:
 
 
 async def test_a_timer_that_is_far_away_is_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("blockwire.gateway.guests._TIMER_S_MAX", 0.01)
+    monkeypatch.setattr("blockwire.gateway.access.guests._TIMER_S_MAX", 0.01)
     clock = FakeClock()
     async with guarded(clock=clock) as s, peers(s.app) as connect:
         secret = await make(s, expires_at=clock.ms + 100_000)

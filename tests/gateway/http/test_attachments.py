@@ -18,8 +18,8 @@ from blockwire.content import (
     TurnEnded,
     encode_event,
 )
-from blockwire.gateway.auth import Auth, Token, hash_token
-from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.access.auth import Auth, Token, hash_token
+from blockwire.gateway.access.limits import HttpSettings
 from blockwire.ports import ConversationRow
 from tests.gateway.core.world import FAST
 from tests.gateway.http.surface import Surface, body, json_of, peers, surface

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 import pytest
 
-from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.access.limits import HttpSettings
 from blockwire.jsontext import decode_json
 from blockwire.stores import SqliteStore
 from tests.client.live import Live, serving

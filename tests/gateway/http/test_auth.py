@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
-from blockwire.gateway.auth import (
+from blockwire.gateway.access.auth import (
     SCOPES,
     Auth,
     Caller,
@@ -17,8 +17,8 @@ from blockwire.gateway.auth import (
     is_loopback,
     load_token_file,
 )
-from blockwire.gateway.server import serve
-from blockwire.gateway.sites import Sites
+from blockwire.gateway.access.sites import Sites
+from blockwire.gateway.http.server import serve
 from tests.gateway.http.surface import URL, body, json_of, surface
 
 pytestmark = pytest.mark.anyio

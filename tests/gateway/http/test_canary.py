@@ -28,7 +28,7 @@ from blockwire.content import (
     UnknownEvent,
 )
 from blockwire.engines import TurnLimits, guard
-from blockwire.gateway.auth import SCOPES, Auth, Token, hash_token
+from blockwire.gateway.access.auth import SCOPES, Auth, Token, hash_token
 from blockwire.ports import EngineRequest
 from blockwire.stores import SqliteStore
 from tests.gateway.core.world import CountingIds, FakeClock, ScriptEngine

@@ -15,7 +15,7 @@ from blockwire.content import (
     apply,
     decode_event,
 )
-from blockwire.gateway.catchup import merge_frames, relabel_frames
+from blockwire.gateway.streams.catchup import merge_frames, relabel_frames
 from blockwire.jsontext import decode_json
 from blockwire.sse import SseDecoder, SseEvent
 from blockwire.stores.entries import stamp_all

@@ -12,7 +12,7 @@ from typing import Final
 import httpx
 import pytest
 
-from blockwire.gateway.auth import SCOPES, Auth, Token, hash_token
+from blockwire.gateway.access.auth import SCOPES, Auth, Token, hash_token
 from tests.gateway.http.callbook import (
     CALLBOOK,
     ROUTES,

@@ -10,8 +10,8 @@ import pytest
 
 from blockwire.archives import ArchiveReader
 from blockwire.content import Message
+from blockwire.gateway.access.limits import HttpSettings
 from blockwire.gateway.exports import ExportFormat
-from blockwire.gateway.limits import HttpSettings
 from blockwire.jsontext import decode_json
 from blockwire.stores import MemoryStore
 from tests.archives.samples import ANSWER, QUESTION, archive_lines

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blockwire.gateway.auth import Auth, Token, hash_token
-from blockwire.gateway.limits import HttpSettings, TokenBucket
+from blockwire.gateway.access.auth import Auth, Token, hash_token
+from blockwire.gateway.access.limits import HttpSettings, TokenBucket
 from tests.gateway.core.world import FAST
 from tests.gateway.http.surface import json_of, peers, surface
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.dispositions import disposition, read_file_name
-from blockwire.gateway.multipart import HEAD_BYTES_MAX, FormFile, read_boundary
-from blockwire.gateway.ranges import ByteRange, matches_tag, read_range
+from blockwire.gateway.http.dispositions import disposition, read_file_name
+from blockwire.gateway.http.multipart import HEAD_BYTES_MAX, FormFile, read_boundary
+from blockwire.gateway.http.ranges import ByteRange, matches_tag, read_range
 
 HEAD = b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/csv'
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
-from blockwire.gateway.openapi import openapi_document, published_schemas
+from blockwire.gateway.http.openapi import openapi_document, published_schemas
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.jsontext import decode_json, encode_json
 from tests.gateway.http.callbook import CALLBOOK, ROUTES, arguments_of, filled, target_of

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blockwire.content import View
-from blockwire.gateway.ring import PIECE_BYTES_MAX, Piece, Ring
+from blockwire.gateway.streams.ring import PIECE_BYTES_MAX, Piece, Ring
 from blockwire.ports import Entry
 
 

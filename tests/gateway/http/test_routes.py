@@ -14,7 +14,7 @@ from blockwire.errors import (
     RemoteProtocolError,
     StoreError,
 )
-from blockwire.gateway.http_errors import error_body, internal_error, retry_after_s, status_of
+from blockwire.gateway.http.http_errors import error_body, internal_error, retry_after_s, status_of
 from tests.gateway.core.world import ScriptEngine, prose, stuck_after
 from tests.gateway.http.surface import body, json_of, peers, surface
 

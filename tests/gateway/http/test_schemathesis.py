@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from blockwire.gateway.auth import SCOPES
+from blockwire.gateway.access.auth import SCOPES
 from blockwire.jsontext import decode_json
 from tests.gateway.http.callbook import CALLBOOK, ROUTES
 from tests.support.programs import Gateway, environment, run

@@ -16,9 +16,9 @@ import anyio
 import pytest
 
 from blockwire.errors import LocalProtocolError
-from blockwire.gateway.direct import direct_writer
-from blockwire.gateway.protocol import BoundedProtocol
-from blockwire.gateway.server import bind, serve
+from blockwire.gateway.http.protocol import BoundedProtocol
+from blockwire.gateway.http.server import bind, serve
+from blockwire.gateway.streams.direct import direct_writer
 from tests.gateway.http.surface import Surface, a_turn, delta, surface
 from tests.suites import PROJECT
 
@@ -188,7 +188,7 @@ async def test_an_address_in_use_is_one_clear_error() -> None:
 PROGRAM = """
 import asyncio, sys
 from tests.gateway.http.surface import surface
-from blockwire.gateway.server import serve
+from blockwire.gateway.http.server import serve
 async def main():
     async with surface(is_served=True) as s:
         await s.bare_conversation()

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from blockwire.errors import LocalProtocolError
-from blockwire.gateway.answer import BASE_HEADERS
-from blockwire.gateway.auth import SCOPES, Auth, Token, hash_token
-from blockwire.gateway.callers import OPEN_DOOR
-from blockwire.gateway.sites import Sites
+from blockwire.gateway.access.auth import SCOPES, Auth, Token, hash_token
+from blockwire.gateway.access.callers import OPEN_DOOR
+from blockwire.gateway.access.sites import Sites
+from blockwire.gateway.http.answer import BASE_HEADERS
 from tests.gateway.http.callbook import CALLBOOK, arguments_of, filled, target_of
 from tests.gateway.http.surface import URL, Surface, json_of, peers, surface
 
@@ -183,7 +183,7 @@ async def fail_to_log_in(s: Surface, peer: str, forwarded: str) -> int:
 async def test_failed_logins_count_for_the_address_behind_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("blockwire.gateway.limits.BUCKETS_MAX", 3)
+    monkeypatch.setattr("blockwire.gateway.access.limits.BUCKETS_MAX", 3)
     auth = Auth([TOKEN], trusted_proxies=["127.0.0.1"])
     async with surface(auth=auth) as s:
         for _ in range(10):

@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from blockwire.content import ConversationState, apply, decode_event
-from blockwire.gateway.ring import RING_BYTES_MAX
-from blockwire.gateway.stream import LOG_PAGE_BYTES, STREAM_BYTES_MAX
+from blockwire.gateway.streams.ring import RING_BYTES_MAX
+from blockwire.gateway.streams.stream import LOG_PAGE_BYTES, STREAM_BYTES_MAX
 from tests.gateway.http.surface import Peer, Surface, a_turn, delta, peers, surface
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from blockwire.content import ConversationState, apply, decode_event
-from blockwire.gateway.auth import Auth, Token, hash_token
+from blockwire.gateway.access.auth import Auth, Token, hash_token
 from blockwire.ports import ControlNotice
 from blockwire.sse import encode_sse
 from tests.gateway.core.world import ScriptEngine, prose, stuck_after

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from blockwire.errors import StoreError
-from blockwire.gateway.limits import HttpSettings
+from blockwire.gateway.access.limits import HttpSettings
 from blockwire.gateway.reading import Head
 from tests.gateway.http.surface import Surface, a_turn, delta, peers, surface
 

@@ -11,10 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from blockwire.content import TurnEnded, TurnStarted
 from blockwire.errors import StoreError
-from blockwire.gateway.auth import Auth, Token, hash_token
-from blockwire.gateway.figures import LABEL_SETS_MAX, OTHER, Counts, Figures, Histogram
-from blockwire.gateway.metrics import METRICS
-from blockwire.gateway.observer import REQUEST_MEMBERS, TURN_MEMBERS
+from blockwire.gateway.access.auth import Auth, Token, hash_token
+from blockwire.gateway.operations.figures import LABEL_SETS_MAX, OTHER, Counts, Figures, Histogram
+from blockwire.gateway.operations.metrics import METRICS
+from blockwire.gateway.operations.observer import REQUEST_MEMBERS, TURN_MEMBERS
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.ports import Append, Appended, EngineRequest
 from blockwire.stores import MemoryStore

@@ -13,9 +13,9 @@ from opentelemetry.trace import StatusCode
 
 from blockwire.content import StreamEvent, TurnEnded
 from blockwire.errors import EngineError
-from blockwire.gateway.observer import Observer
-from blockwire.gateway.otel import OtelTracing
-from blockwire.gateway.tracing import read_traceparent
+from blockwire.gateway.operations.observer import Observer
+from blockwire.gateway.operations.otel import OtelTracing
+from blockwire.gateway.operations.tracing import read_traceparent
 from blockwire.ports import EngineRequest
 from blockwire.ports.tracing import CURRENT_TRACEPARENT
 from tests.gateway.core.world import ScriptEngine, prose

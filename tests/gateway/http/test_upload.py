@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from blockwire.gateway.limits import HttpSettings
-from blockwire.gateway.upload import PENDING_BYTES_MAX
+from blockwire.gateway.access.limits import HttpSettings
+from blockwire.gateway.http.upload import PENDING_BYTES_MAX
 from blockwire.jsontext import decode_json
 from tests.gateway.core.world import line, numbered
 from tests.gateway.http.surface import Surface, json_of, peers, surface

@@ -15,7 +15,7 @@ from typing import Final
 import anyio
 import pytest
 
-from blockwire.gateway.protocol import BoundedProtocol
+from blockwire.gateway.http.protocol import BoundedProtocol
 from tests.gateway.http.surface import Surface
 from tests.gateway.http.test_server import served
 from tests.gateway.http.wire_attacks import ATTACKS, GET, POST, random_attack

@@ -34,7 +34,7 @@ from blockwire.cli.system import SystemClock
 from blockwire.cli.terminals import screen_of
 from blockwire.cli.wiring import build_gateway
 from blockwire.errors import BlockwireError
-from blockwire.gateway.sites import is_loopback
+from blockwire.gateway.access.sites import is_loopback
 from blockwire.stores import SQLITE_VERSION, list_tokens_in, read_owner
 
 

@@ -20,9 +20,9 @@ from blockwire.cli.settings import Config
 from blockwire.cli.system import SystemClock
 from blockwire.client import AsyncClient, Token
 from blockwire.errors import LocalProtocolError, StoreError
-from blockwire.gateway.access import check_token_request, token_shape
-from blockwire.gateway.callers import SCOPES
-from blockwire.gateway.keyring import Keyring
+from blockwire.gateway.access.callers import SCOPES
+from blockwire.gateway.access.keyring import Keyring
+from blockwire.gateway.access.methods import check_token_request, token_shape
 from blockwire.stores import SqliteStore
 
 _UNITS_S: Final = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blockwire.gateway.operation import Operation
+from blockwire.gateway.http.operation import Operation
 from blockwire.gateway.routes.access import ACCESS_OPERATIONS
 from blockwire.gateway.routes.attachments import ATTACHMENT_OPERATIONS
 from blockwire.gateway.routes.conversations import CONVERSATION_OPERATIONS

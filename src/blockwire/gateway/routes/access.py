@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.gateway.access import TOKEN_NAME
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.auth import cookie_names, hash_token, read_cookie
+from blockwire.gateway.access.auth import cookie_names, hash_token, read_cookie
+from blockwire.gateway.access.entrance import check_cookie_use
+from blockwire.gateway.access.keyring import LOGIN_S
+from blockwire.gateway.access.methods import TOKEN_NAME
 from blockwire.gateway.bodies import read_login_body
-from blockwire.gateway.call import Call
-from blockwire.gateway.entrance import check_cookie_use
-from blockwire.gateway.keyring import LOGIN_S
-from blockwire.gateway.operation import Operation, Parameter, Response
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import Call
+from blockwire.gateway.http.operation import Operation, Parameter, Response
 from blockwire.gateway.routes.common import BODY_ERRORS, json_of
 from blockwire.jsontext import Json
 

@@ -14,13 +14,13 @@ import anyio
 
 from blockwire.content.filetypes import INLINE_TYPES
 from blockwire.errors import BlockwireError, RemoteProtocolError
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.call import Call, PeerGoneError
-from blockwire.gateway.dispositions import disposition, read_file_name
-from blockwire.gateway.http_errors import error_body
-from blockwire.gateway.multipart import HEAD_BYTES_MAX, FormFile, read_boundary
-from blockwire.gateway.operation import Operation, Parameter, Response
-from blockwire.gateway.ranges import ByteRange, matches_tag, read_range
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import Call, PeerGoneError
+from blockwire.gateway.http.dispositions import disposition, read_file_name
+from blockwire.gateway.http.http_errors import error_body
+from blockwire.gateway.http.multipart import HEAD_BYTES_MAX, FormFile, read_boundary
+from blockwire.gateway.http.operation import Operation, Parameter, Response
+from blockwire.gateway.http.ranges import ByteRange, matches_tag, read_range
 from blockwire.gateway.routes.common import NOT_MODIFIED, VIEW, json_of
 from blockwire.jsontext import encode_json
 from blockwire.ports import AttachmentRow

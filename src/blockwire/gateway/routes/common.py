@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from blockwire.content.vocabulary import VIEWS
-from blockwire.gateway.call import PAGE_ITEMS
-from blockwire.gateway.operation import Parameter, Response
+from blockwire.gateway.http.call import PAGE_ITEMS
+from blockwire.gateway.http.operation import Parameter, Response
 from blockwire.gateway.settings import GatewaySettings
 
 __all__ = [

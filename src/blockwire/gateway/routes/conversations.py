@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.call import Call
-from blockwire.gateway.operation import Operation, Response
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import Call
+from blockwire.gateway.http.operation import Operation, Response
 from blockwire.gateway.routes.common import (
     BODY_ERRORS,
     CURSOR,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.call import NDJSON_TYPES, Call
-from blockwire.gateway.entrance import TICKET
-from blockwire.gateway.operation import Operation, Parameter, Response
+from blockwire.gateway.access.entrance import TICKET
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import NDJSON_TYPES, Call
+from blockwire.gateway.http.operation import Operation, Parameter, Response
+from blockwire.gateway.http.upload import answer_upload, read_epoch
 from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, VIEW, WAIT
-from blockwire.gateway.subscription import read_wish, read_wishes, subscribe
-from blockwire.gateway.upload import answer_upload, read_epoch
+from blockwire.gateway.streams.subscription import read_wish, read_wishes, subscribe
 
 __all__ = ["EVENT_OPERATIONS"]
 

@@ -14,12 +14,12 @@ import anyio
 
 from blockwire.archives import ARCHIVE_MEDIA_TYPE
 from blockwire.errors import BlockwireError, RemoteProtocolError
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.call import NDJSON_TYPES, Call, PeerGoneError
-from blockwire.gateway.dispositions import disposition
 from blockwire.gateway.exports import EXPORT_FORMATS, Export, ExportFormat
-from blockwire.gateway.operation import Operation, Parameter, Response
-from blockwire.gateway.ranges import matches_tag
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import NDJSON_TYPES, Call, PeerGoneError
+from blockwire.gateway.http.dispositions import disposition
+from blockwire.gateway.http.operation import Operation, Parameter, Response
+from blockwire.gateway.http.ranges import matches_tag
 from blockwire.gateway.routes.common import BODY_ERRORS, NOT_MODIFIED, VIEW, json_of
 
 __all__ = ["EXPORT_OPERATIONS"]

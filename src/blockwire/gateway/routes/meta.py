@@ -10,11 +10,11 @@ from typing import Final
 
 from blockwire import __version__
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.answer import PROTOCOL, Answer, json_answer
-from blockwire.gateway.call import Call
-from blockwire.gateway.http_errors import gateway_stopping
-from blockwire.gateway.operation import Operation, Response
-from blockwire.gateway.pages import DOCS_PAGE, LANDING_PAGE, PAGE_POLICY
+from blockwire.gateway.http.answer import PROTOCOL, Answer, json_answer
+from blockwire.gateway.http.call import Call
+from blockwire.gateway.http.http_errors import gateway_stopping
+from blockwire.gateway.http.operation import Operation, Response
+from blockwire.gateway.http.pages import DOCS_PAGE, LANDING_PAGE, PAGE_POLICY
 from blockwire.gateway.routes.common import NOT_MODIFIED, json_of
 from blockwire.jsontext import Json
 
@@ -67,7 +67,7 @@ async def read_capabilities(call: Call) -> Answer:
 async def read_metrics(call: Call) -> Answer:
     """Answer with the figures of this gateway, for Prometheus."""
     # Imported when somebody asks: a gateway starts faster without.
-    from blockwire.gateway.metrics import CONTENT_TYPE_LATEST, Exposition  # noqa: PLC0415
+    from blockwire.gateway.operations.metrics import CONTENT_TYPE_LATEST, Exposition  # noqa: PLC0415
 
     if call.tenant is not None:
         raise RemoteProtocolError("insufficient_scope", "the figures are of all tenants together")

@@ -9,9 +9,9 @@ from typing import Final
 
 from blockwire.content.vocabulary import NAME_CHARS_MAX, TIME_MAX
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.call import Call
-from blockwire.gateway.operation import Operation, Parameter
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import Call
+from blockwire.gateway.http.operation import Operation, Parameter
 from blockwire.gateway.routes.common import CURSOR, VIEW, json_of
 from blockwire.gateway.search import SEARCHED_ROLES, SearchFilters
 from blockwire.jsontext import Json

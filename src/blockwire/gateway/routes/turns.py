@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from blockwire.gateway.answer import Answer, json_answer
-from blockwire.gateway.call import Call
-from blockwire.gateway.operation import Operation, Parameter
-from blockwire.gateway.queueing import SubmitResult
+from blockwire.gateway.http.answer import Answer, json_answer
+from blockwire.gateway.http.call import Call
+from blockwire.gateway.http.operation import Operation, Parameter
 from blockwire.gateway.routes.common import (
     BODY_ERRORS,
     CURSOR,
@@ -22,6 +21,7 @@ from blockwire.gateway.routes.common import (
     WAIT,
     json_of,
 )
+from blockwire.gateway.turns.queueing import SubmitResult
 
 __all__ = ["TURN_OPERATIONS"]
 

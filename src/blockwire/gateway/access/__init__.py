@@ -1,0 +1,1 @@
+"""Who may come in, what for, and for how long."""

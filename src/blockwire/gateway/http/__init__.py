@@ -1,0 +1,1 @@
+"""How requests become calls, and values answers: nothing here knows a turn."""

@@ -1,0 +1,1 @@
+"""What is told to those who run a gateway, and what it does by itself."""

@@ -1,0 +1,1 @@
+"""Event streams: live fan-out, catching up, and what a connection holds."""

@@ -104,7 +104,7 @@ async def test_stuck_readers_hold_no_more_than_their_share() -> None:
                 await s.log("conv_a", delta("x" * 10_000))
                 await anyio.lowlevel.checkpoint()
             for entry in s.world.service.store._conversations["conv_a"].log:  # type: ignore[attr-defined]
-                store_bytes += len(entry.owner_frame)
+                store_bytes += len(entry.owner)
             grown = tracemalloc.get_traced_memory()[0] - before - store_bytes
         finally:
             tracemalloc.stop()

@@ -452,12 +452,13 @@ def test_ctrl_c_leaves_neither_file_nor_conversation(tmp_path: Path) -> None:
         importing.stdin.write(big.read_bytes()[:4_000_000])
         importing.stdin.flush()
         importing.send_signal(signal.SIGINT)
-        importing.wait()
+        told = importing.communicate()[1]
     listed = subprocess.run(
         command("list", "--json"), cwd=tmp_path, env=env, capture_output=True, check=True
     )
 
     assert importing.returncode == 130
+    assert told.strip() == b""
     assert len(listed.stdout.splitlines()) == 1
 
 

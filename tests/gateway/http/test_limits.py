@@ -105,15 +105,19 @@ async def test_a_token_holds_no_more_streams_than_it_may() -> None:
 
         third = await connect(events)
         poll = await connect(events + "?wait=5", accept="application/json")
-        await third.until_ended()
-        await poll.until_ended()
+        upload = await connect(
+            "/v1/conversations/conv_a/turns/t/events", "POST", content_type="application/x-ndjson"
+        )
+        for refused in (third, poll, upload):
+            await refused.until_ended()
         first.leave()
         with anyio.fail_after(15):
             await first.done.wait()
         fourth = await connect(events)
         await fourth.until_count(1)
 
-        assert (third.status, poll.status, fourth.status) == (429, 429, 200)
+        assert (third.status, poll.status, upload.status) == (429, 429, 429)
+        assert fourth.status == 200
         assert b"too_many_streams" in third.raw
         assert third.headers["retry-after"]
 

@@ -63,7 +63,8 @@ async def post_events(call: Call) -> Answer | None:
         tenant=call.tenant,
         convert=call.converts_keys(),
     )
-    return await answer_upload(call, acknowledgements)
+    with call.surface.limits.open_stream(call.caller.name):
+        return await answer_upload(call, acknowledgements)
 
 
 def _wants_page(call: Call) -> bool:
@@ -217,7 +218,7 @@ EVENT_OPERATIONS: Final = (
             "turn_not_external", "epoch_fenced", "producer_gap", "invalid_event",
             "event_not_allowed", "turn_mismatch", "block_not_found", "block_exists",
             "block_complete", "field_not_mutable", "tool_status_regression", "limit_exceeded",
-            "gateway_stopping",
+            "gateway_stopping", "too_many_streams",
         ),
     ),
 )  # fmt: skip

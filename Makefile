@@ -50,7 +50,7 @@ test: install ## Every test but the slow ones
 	$(PYTEST) -m "not slow"
 
 test-full: install ## What coverage leaves out: slow and exhaustive tests, properties with 300 examples
-	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "slow or exhaustive or hypothesis"
+	$(BIN)/python -m tests.full_runs
 
 cover: install ## Tests under coverage: 100 % per room below the line, 95 % of the whole
 	$(BIN)/python tests/coverage_rooms.py

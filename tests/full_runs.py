@@ -1,0 +1,68 @@
+"""Run what the coverage runs leave out: slow and exhaustive tests, and properties with many examples.
+
+Two pytest processes at a time, as two cores are what we count on; what is longest begins first.
+
+Usage: ``python -m tests.full_runs``.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Final
+
+from tests.coverage_rooms import PROJECT, Run
+
+SELECTED: Final = "slow or exhaustive or hypothesis"
+# name -> folders; the last takes every other one
+RUNS: Final[dict[str, tuple[str, ...]]] = {
+    "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),
+    "render": ("render",),
+    "rooms": ("archives", "content", "jsontext", "providers", "sse", "text"),
+    "everything else": (),
+}
+
+
+def main() -> int:
+    """Return 0 when every run passed, and tests ran in each."""
+    runs = []
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for future in as_completed([pool.submit(_run, name) for name in RUNS]):
+            run = future.result()
+            print(f"\n=== {run.name} ({run.duration_s:.0f} s)\n{run.output.rstrip()}", flush=True)
+            runs.append(run)
+    total = sum((run.outcomes for run in runs), Counter[str]())
+    for run in runs:
+        if run.status != 0:
+            print(f"full: {run.name}: pytest exited with {run.status}")
+    failed = total["failed"] + total["error"]
+    print(f"full: {total['passed']} passed, {failed} failed, {total['skipped']} skipped")
+    return 1 if any(run.status for run in runs) else 0
+
+
+def _run(name: str) -> Run:
+    started_s = time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", SELECTED, *_selection(RUNS[name])],
+        cwd=PROJECT,
+        env={"HYPOTHESIS_PROFILE": "ci", **os.environ},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return Run(name, ended.returncode, ended.stdout + ended.stderr, time.monotonic() - started_s)
+
+
+def _selection(folders: Sequence[str]) -> list[str]:
+    if folders:
+        return [f"tests/{folder}" for folder in folders]
+    named = [folder for others in RUNS.values() for folder in others]
+    return ["tests", *(f"--ignore=tests/{folder}" for folder in named)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -103,6 +103,21 @@ def test_without_a_terminal_the_question_is_printed_and_answered_by_a_command(
 
 
 @pytest.mark.usefixtures("gateway")
+def test_a_prompt_says_that_somebody_else_has_answered(env: dict[str, str]) -> None:
+    run("ask", "--engine", "careful", "Clean up", env=env)
+    conversation_id = str(listed(env)["id"])
+    with Terminal(command("watch", "--until-idle", conversation_id), env=env) as terminal:
+        terminal.read(lambda: b"What is the file called?" in terminal.output)
+        run("answer", conversation_id, "a.txt", env=env)
+        terminal.read(lambda: b"Delete a.txt?" in terminal.output)
+        run("answer", conversation_id, "yes", env=env)
+        assert terminal.read_to_end() == 0
+        told = terminal.errors()
+
+    assert "it waits no more: somebody else answered" in told
+
+
+@pytest.mark.usefixtures("gateway")
 def test_a_watcher_at_a_terminal_may_answer_too(env: dict[str, str]) -> None:
     run("ask", "--engine", "careful", "Clean up", env=env)
     watching = command("watch", "--until-idle", str(listed(env)["id"]))

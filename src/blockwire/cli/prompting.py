@@ -94,6 +94,7 @@ class Prompter:
         self._client = client
         self._is_drawn = is_drawn
         self._asked: object = None
+        self._is_asking = False
         self._scope: anyio.CancelScope | None = None
 
     def show(self, conversation_id: str, turn: TurnState | None) -> None:
@@ -103,6 +104,10 @@ class Prompter:
         if asked == self._asked:
             return
         if self._scope is not None:
+            if self._is_asking:
+                # Whoever looks at the prompt must not go on typing into nothing.
+                note("it waits no more: somebody else answered, or it has ended")
+                self._is_asking = False
             self._scope.cancel()
             self._scope = None
         self._asked = asked
@@ -123,7 +128,9 @@ class Prompter:
             while True:
                 hint = "yes or no" if request["kind"] == "approval" else "your answer"
                 note(f"{hint}, then Enter:")
+                self._is_asking = True
                 text = await read_line()
+                self._is_asking = False
                 if text is None:
                     note(f"it waits; later: blockwire answer {conversation_id} ANSWER")
                     return

@@ -53,6 +53,18 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "blockwire", *arguments]
 
 
+def command_after(setup: str, *arguments: str) -> list[str]:
+    """Return the command line of ``blockwire`` in a Python in which ``setup`` was run before.
+
+    What would only be seen of slow work on a slow machine can be arranged there.
+    """
+    program = (
+        f"{setup}\nimport sys\nfrom blockwire.__main__ import run\n"
+        "sys.argv[0] = 'blockwire'\nrun()\n"
+    )
+    return [sys.executable, "-c", program, *arguments]
+
+
 def run(
     *arguments: str, env: dict[str, str], cwd: Path | None = None, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:

@@ -144,14 +144,28 @@ async def test_a_program_that_leaves_while_it_waits_does_not_end_well() -> None:
     assert ends(seen)[0].status == "failed"
 
 
-async def test_an_answer_to_a_program_that_is_gone_is_lost_quietly() -> None:
-    script = """
-import json, os, time
-request = {"id": "r", "kind": "question", "prompt": "?"}
-print(json.dumps({"type": "turn.suspended", "request": request}), flush=True)
-os.close(0)
-time.sleep(0.2)
-print(json.dumps({"type": "turn.completed"}))
+READS_REQUEST = """
+while os.read(0, 1) != b"\\n":
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("os.close(0)", "", id="before the answer"),
+        # An answer is longer than what a pipe holds.
+        pytest.param(READS_REQUEST, "os.read(0, 1); os.close(0)", id="while it is being written"),
+    ],
+)
+async def test_an_answer_to_a_program_that_is_gone_is_lost_quietly(before: str, after: str) -> None:
+    script = f"""
+import json, os
+{before}
+request = {{"id": "r", "kind": "question", "prompt": "?"}}
+print(json.dumps({{"type": "turn.suspended", "request": request}}), flush=True)
+{after}
+print(json.dumps({{"type": "turn.completed"}}))
 """
 
     seen = await Person("x" * 200_000).run(program(script))

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import tracemalloc
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -164,10 +165,26 @@ async def test_a_connection_that_is_cut_in_an_upload_leaves_nothing(
 
 
 @pytest.mark.requirement("attachments:download:slow")
-async def test_a_reader_that_stalls_is_cut_and_harms_nobody() -> None:
+async def test_a_reader_that_stalls_is_cut_and_harms_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     http = HttpSettings(attachment_idle_s=0.3)
     large = bytes(20_000_000)
+    cut = anyio.Event()
     async with serving(http=http) as live, httpx.AsyncClient(base_url=live.url) as client:
+        read = live.world.service.read_attachment
+
+        async def watched(*arguments: Any) -> AsyncGenerator[bytes, None]:
+            async with aclosing(read(*arguments)) as pieces:
+                try:
+                    async for piece in pieces:
+                        yield piece
+                except GeneratorExit:
+                    # Nobody wants the rest.
+                    cut.set()
+                    raise
+
+        monkeypatch.setattr(live.world.service, "read_attachment", watched)
         conversation_id = await live.world.conversation()
         row = (
             await client.post(f"/v1/conversations/{conversation_id}/attachments", content=large)
@@ -178,8 +195,8 @@ async def test_a_reader_that_stalls_is_cut_and_harms_nobody() -> None:
 
             # It takes no more for longer than that; others get all of it meanwhile.
             assert (await client.get(f"/v1/attachments/{row['id']}")).content == large
-            await anyio.sleep(1.0)
-            with anyio.fail_after(10):
+            with anyio.fail_after(15):
+                await cut.wait()
                 received = len(await stalled.reader.read(-1))
 
         assert received < len(large)

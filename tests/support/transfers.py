@@ -7,7 +7,7 @@ from typing import Any
 from blockwire.archives import ArchiveReader, MessageLine
 from blockwire.content import Message, View
 from blockwire.gateway.exports import ExportFormat
-from blockwire.gateway.imports import ImportResult
+from blockwire.gateway.imports.methods import ImportResult
 from blockwire.gateway.service import GatewayService
 from blockwire.jsontext import ENVELOPED_DEPTH_MAX, decode_json
 

@@ -21,7 +21,7 @@ from blockwire.gateway.access.methods import AccessMethods
 from blockwire.gateway.bodies import read_resume_body
 from blockwire.gateway.conversations import ConversationMethods
 from blockwire.gateway.exports import ExportMethods
-from blockwire.gateway.imports import ImportMethods
+from blockwire.gateway.imports.methods import ImportMethods
 from blockwire.gateway.reading import Head
 from blockwire.gateway.search import SearchMethods
 from blockwire.gateway.shapes import list_shape, turn_shape

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from blockwire.archives import ArchiveError, ArchiveWriter
 from blockwire.content import Message
 from blockwire.errors import RemoteProtocolError, StoreError
-from blockwire.gateway import imports
+from blockwire.gateway.imports import conversation as incoming
+from blockwire.gateway.imports import importer
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.jsontext import Json, encode_json, equal_json
 from blockwire.ports import Append, Appended
@@ -206,7 +207,7 @@ class TornStore(MemoryStore):
 async def test_an_import_that_was_torn_is_gone_after_the_next_start(
     appends: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(imports, "BATCH_MESSAGES", 2)
+    monkeypatch.setattr(incoming, "BATCH_MESSAGES", 2)
     store = TornStore(appends)
     async with gateway(store=store) as world:
         with pytest.raises(StoreError, match="store_full"):
@@ -231,7 +232,7 @@ async def test_a_killed_import_is_gone_after_the_next_start(tmp_path: Any) -> No
         with anyio.move_on_after(0.5):
             # As a killed process: nobody deletes what was stored.
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(imports._Importer, "give_up", _do_nothing)
+                patch.setattr(importer.Importer, "give_up", _do_nothing)
                 await world.service.import_archive(cut(), idempotency_key=None, tenant=None)
     async with gateway(store=SqliteStore(tmp_path / "store.db"), ids=CountingIds(100)) as world:
         await assert_nothing_is_left(world)
@@ -405,7 +406,7 @@ async def test_refusals_name_the_place(data: bytes, code: str, pointer: str | No
 
 
 async def test_a_repeated_message_is_found_across_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "BATCH_MESSAGES", 2)
+    monkeypatch.setattr(incoming, "BATCH_MESSAGES", 2)
     some = [message(n, "x") for n in (1, 2, 3, 1)]
     async with gateway() as world:
         with pytest.raises(ArchiveError, match="message_exists") as refused:
@@ -435,18 +436,18 @@ async def test_what_is_too_large_is_refused(settings_: GatewaySettings, code: st
 
 
 async def test_too_many_attachments_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "ATTACHMENTS_MAX", 1)
+    monkeypatch.setattr(incoming, "ATTACHMENTS_MAX", 1)
     async with gateway() as world:
         with pytest.raises(ArchiveError, match="limit_exceeded"):
             await imported(world.service, archive_of(NAMING))
-        monkeypatch.setattr(imports, "ATTACHMENTS_MAX", 0)
+        monkeypatch.setattr(incoming, "ATTACHMENTS_MAX", 0)
         with pytest.raises(ArchiveError, match="limit_exceeded"):
             await imported(world.service, WHOLE)
         await assert_nothing_is_left(world)
 
 
 async def test_unknown_lines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "IGNORED_TYPES_MAX", 1)
+    monkeypatch.setattr(importer, "IGNORED_TYPES_MAX", 1)
     writer = ArchiveWriter()
     lines = [
         writer.start(created_at=1, generator="g", view="owner"),

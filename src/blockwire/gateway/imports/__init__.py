@@ -1,0 +1,1 @@
+"""Imports: an archive becomes conversations, all of them or none."""

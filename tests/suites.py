@@ -36,6 +36,19 @@ def suite_path(relative: str) -> Path:
     return path
 
 
+def handed_vectors(name: str) -> list[Any]:
+    """Return the rows of one file of reference vectors of the terminal protocol.
+
+    They lie beside the suites, in ``vectors/terminal``; like a suite they are skipped when absent.
+    """
+    path = suites_root().parent / "vectors" / "terminal" / name
+    if not path.exists():
+        _absent(path)
+    decoder = json.JSONDecoder()
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [decoder.decode(line) for line in lines if line.strip()]
+
+
 def _absent(path: Path) -> NoReturn:
     reason = f"public suite not found: {path} (set BLOCKWIRE_SUITES)"
     if os.environ.get("CI") == "true":

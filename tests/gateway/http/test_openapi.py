@@ -53,6 +53,11 @@ def test_every_reference_leads_somewhere() -> None:
     assert names <= DOCUMENT["components"]["schemas"].keys()
 
 
+def test_no_row_names_a_code_twice() -> None:
+    for operation in OPERATIONS:
+        assert len(set(operation.all_errors)) == len(operation.all_errors), operation.id
+
+
 async def test_the_running_gateway_serves_this_document() -> None:
     async with surface() as s:
         assert json_of(await s.client.get("/openapi.json")) == DOCUMENT

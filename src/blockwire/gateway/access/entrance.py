@@ -17,6 +17,7 @@ from blockwire.gateway.http.answer import PROTOCOL_HEADER
 from blockwire.gateway.http.call import Surface
 from blockwire.gateway.http.operation import Operation
 from blockwire.gateway.operations.observer import RequestRecord
+from blockwire.gateway.turns.conversation import conversation_not_found
 
 __all__ = ["SAFE_METHODS", "TICKET", "check_cookie_use", "let_in"]
 
@@ -82,7 +83,7 @@ def _check_reach(caller: Caller, operation: Operation, record: RequestRecord) ->
     if not operation.is_shared:
         raise RemoteProtocolError("insufficient_scope", "this link shows one conversation only")
     if record.path.get("conversation_id", caller.conversation_id) != caller.conversation_id:
-        raise RemoteProtocolError("conversation_not_found", "no such conversation")
+        raise conversation_not_found()
 
 
 def _ticket(query_string: bytes) -> str | None:

@@ -21,7 +21,10 @@ from blockwire.gateway.access.tokens import Token
 from blockwire.ports import Clock, LoginRow, ShareRow, TokenRow
 from blockwire.ports.access import AccessStore
 
-__all__ = ["LOGINS_PER_TOKEN_MAX", "SHARES_MAX", "TICKET_S", "TOKENS_MAX", "Given", "Keyring"]
+__all__ = [
+    "LOGINS_PER_TOKEN_MAX", "SHARES_MAX", "TICKET_S", "TOKENS_MAX", "Given", "Keyring",
+    "token_exists", "token_not_found",
+]  # fmt: skip
 
 TOKENS_MAX: Final = 1_000
 """Tokens of a store, revoked ones included."""
@@ -151,7 +154,7 @@ class Keyring:
         known = self._rows.get(name)
         if known is not None and known.tenant != tenant:
             # Also one that was revoked: its row tells its own tenant who was let in, and when.
-            raise StoreError("token_exists", "a token with this name exists")
+            raise token_exists()
         if len(self._rows) >= TOKENS_MAX and known is None:
             raise RemoteProtocolError(
                 "limit_exceeded", f"there are {TOKENS_MAX} tokens: forget one that was revoked"
@@ -186,7 +189,7 @@ class Keyring:
         self._check_owner(name, tenant)
         row = await self._store.revoke_token(name, revoked_at=self._clock.now_ms())
         if row is None:
-            raise _token_not_found()
+            raise token_not_found()
         self._put(row)
         self._end([row.secret_hash])
         return row
@@ -196,7 +199,7 @@ class Keyring:
         self._check_owner(name, tenant)
         row = await self._store.forget_token(name)
         if row is None:
-            raise _token_not_found()
+            raise token_not_found()
         self._hold(other for other in self._rows.values() if other.name != name)
         self._end([row.secret_hash])
         return row
@@ -204,7 +207,7 @@ class Keyring:
     def _check_owner(self, name: str, tenant: str | None) -> None:
         row = self._rows.get(name)
         if row is None or (tenant is not None and row.tenant != tenant):
-            raise _token_not_found()
+            raise token_not_found()
 
     def _end(self, grants: Sequence[str]) -> None:
         ended = set(grants)
@@ -326,5 +329,11 @@ def _sooner(time: int, other: int | None) -> int:
     return time if other is None else min(time, other)
 
 
-def _token_not_found() -> RemoteProtocolError:
+def token_exists() -> StoreError:
+    """Return the refusal of a name that a token has, whoever's it is."""
+    return StoreError("token_exists", "a token with this name exists")
+
+
+def token_not_found() -> RemoteProtocolError:
+    """Return the refusal of a name that no token of the caller's tenant has."""
     return RemoteProtocolError("token_not_found", "there is no token of this name")

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from blockwire.errors import RemoteProtocolError, StoreError
+from blockwire.errors import RemoteProtocolError
 from blockwire.gateway.access.auth import cookie_names, hash_token, read_cookie
 from blockwire.gateway.access.entrance import check_cookie_use
-from blockwire.gateway.access.keyring import LOGIN_S
+from blockwire.gateway.access.keyring import LOGIN_S, token_exists, token_not_found
 from blockwire.gateway.access.methods import TOKEN_NAME
 from blockwire.gateway.bodies import read_login_body
 from blockwire.gateway.http.answer import Answer, json_answer
 from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.operation import Operation, Parameter, Response
-from blockwire.gateway.routes.common import BODY_ERRORS, json_of
+from blockwire.gateway.routes.common import json_of
+from blockwire.gateway.routes.refusals import BODY_ERRORS, CONVERSATION_ERRORS
 from blockwire.jsontext import Json
 
 __all__ = ["ACCESS_OPERATIONS"]
@@ -31,7 +32,7 @@ async def create_token(call: Call) -> Answer:
     body = await call.json_body()
     name = body.get("name") if isinstance(body, dict) else None
     if isinstance(name, str) and call.surface.auth.has_name(name):
-        raise StoreError("token_exists", "a token with this name exists")
+        raise token_exists()
     token = await call.service.create_token(body, call.tenant)
     return json_answer(token, status=201)
 
@@ -46,7 +47,7 @@ async def delete_token(call: Call) -> Answer:
     await call.no_body()
     name = call.path["token_name"]
     if not TOKEN_NAME.match(name):
-        raise RemoteProtocolError("token_not_found", "there is no token of this name")
+        raise token_not_found()
     keyring = call.service.keyring
     if call.flag("forget"):
         await keyring.forget_token(name, call.tenant)
@@ -206,7 +207,7 @@ ACCESS_OPERATIONS: Final = (
         scope="read",
         tag="access",
         responses={201: json_of("ticket", "For `?ticket=`, within a minute.")},
-        errors=(*BODY_ERRORS, "conversation_not_found", "too_many_tickets"),
+        errors=(*BODY_ERRORS, *CONVERSATION_ERRORS, "too_many_tickets"),
         is_shared=True,
     ),
     Operation(
@@ -220,7 +221,7 @@ ACCESS_OPERATIONS: Final = (
         request={"application/json": "share_request"},
         is_request_optional=True,
         responses={201: json_of("new_share", "The link, with its secret.")},
-        errors=(*BODY_ERRORS, "conversation_not_found", "too_many_shares"),
+        errors=(*BODY_ERRORS, *CONVERSATION_ERRORS, "too_many_shares"),
     ),
     Operation(
         method="GET",
@@ -231,7 +232,7 @@ ACCESS_OPERATIONS: Final = (
         scope="write",
         tag="access",
         responses={200: json_of("share_list", "All of them, oldest first.")},
-        errors=("conversation_not_found",),
+        errors=CONVERSATION_ERRORS,
     ),
     Operation(
         method="DELETE",
@@ -242,6 +243,6 @@ ACCESS_OPERATIONS: Final = (
         scope="write",
         tag="access",
         responses={204: Response(description="It shows nothing any more.")},
-        errors=(*BODY_ERRORS, "conversation_not_found", "share_not_found"),
+        errors=(*BODY_ERRORS, *CONVERSATION_ERRORS, "share_not_found"),
     ),
 )

@@ -22,6 +22,12 @@ from blockwire.gateway.http.multipart import HEAD_BYTES_MAX, FormFile, read_boun
 from blockwire.gateway.http.operation import Operation, Parameter, Response
 from blockwire.gateway.http.ranges import ByteRange, matches_tag, read_range
 from blockwire.gateway.routes.common import NOT_MODIFIED, VIEW, json_of
+from blockwire.gateway.routes.refusals import (
+    CONVERSATION_ERRORS,
+    FILE_ERRORS,
+    HELD_ERRORS,
+    STREAM_ERRORS,
+)
 from blockwire.jsontext import encode_json
 from blockwire.ports import AttachmentRow
 
@@ -260,9 +266,8 @@ ATTACHMENT_OPERATIONS: Final = (
             201: json_of("attachment", "What is known of it.", location="Of the content.")
         },
         errors=(
-            "conversation_not_found", "attachment_too_large", "quota_exceeded",
-            "storage_exceeded", "too_many_uploads", "too_many_streams", "request_timeout",
-            "gateway_stopping", "unsupported_encoding", "invalid_multipart",
+            *CONVERSATION_ERRORS, *FILE_ERRORS, "too_many_uploads", *HELD_ERRORS,
+            "request_timeout", "unsupported_encoding", "invalid_multipart",
         ),
     ),
     Operation(
@@ -297,7 +302,7 @@ ATTACHMENT_OPERATIONS: Final = (
             ),
             304: NOT_MODIFIED,
         },
-        errors=("attachment_not_found", "range_not_satisfiable", "too_many_streams"),
+        errors=("attachment_not_found", "range_not_satisfiable", *STREAM_ERRORS),
         is_shared=True,
     ),
 )  # fmt: skip

@@ -10,23 +10,10 @@ from blockwire.gateway.http.operation import Parameter, Response
 from blockwire.gateway.settings import GatewaySettings
 
 __all__ = [
-    "BODY_ERRORS", "CURSOR", "INLINE_ERRORS", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT",
-    "json_of",
+    "CURSOR", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT", "json_of",
 ]  # fmt: skip
 
 JSON: Final = "application/json"
-
-BODY_ERRORS: Final = (
-    "body_too_large", "request_timeout", "gateway_stopping", "unsupported_media_type",
-    "unsupported_encoding", "invalid_json",
-    "duplicate_member", "invalid_unicode", "number_out_of_range", "nesting_too_deep",
-    "unknown_field", "missing_member", "invalid_member", "invalid_name", "invalid_enum",
-    "invalid_key",
-)  # fmt: skip
-"""Codes of any route that reads a JSON body."""
-
-INLINE_ERRORS: Final = ("attachment_too_large", "quota_exceeded", "storage_exceeded")
-"""Codes of any route that takes files out of its body."""
 
 CURSOR: Final = Parameter(
     name="cursor",

@@ -11,13 +11,18 @@ from blockwire.gateway.http.answer import Answer, json_answer
 from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.operation import Operation, Response
 from blockwire.gateway.routes.common import (
-    BODY_ERRORS,
     CURSOR,
     KEYS,
     LIMIT,
     NOT_MODIFIED,
     VIEW,
     json_of,
+)
+from blockwire.gateway.routes.refusals import (
+    BODY_ERRORS,
+    CONVERSATION_ERRORS,
+    CURSOR_ERRORS,
+    TURN_ERRORS,
 )
 from blockwire.gateway.shapes import shared_shape
 
@@ -108,7 +113,7 @@ CONVERSATION_OPERATIONS: Final = (
         tag="conversations",
         parameters=(CURSOR, LIMIT, VIEW),
         responses={200: json_of("conversation_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=("invalid_cursor",),
+        errors=CURSOR_ERRORS,
     ),
     Operation(
         method="GET",
@@ -121,7 +126,7 @@ CONVERSATION_OPERATIONS: Final = (
         parameters=(VIEW,),
         is_shared=True,
         responses={200: json_of("conversation", "It.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=("conversation_not_found",),
+        errors=CONVERSATION_ERRORS,
     ),
     Operation(
         method="PATCH",
@@ -134,7 +139,7 @@ CONVERSATION_OPERATIONS: Final = (
         parameters=(KEYS, VIEW),
         request={"application/json": "conversation_request"},
         responses={200: json_of("conversation", "The conversation as it is now.")},
-        errors=(*BODY_ERRORS, "conversation_not_found"),
+        errors=(*BODY_ERRORS, *CONVERSATION_ERRORS),
     ),
     Operation(
         method="DELETE",
@@ -145,7 +150,7 @@ CONVERSATION_OPERATIONS: Final = (
         scope="write",
         tag="conversations",
         responses={204: Response(description="It is gone.")},
-        errors=("conversation_not_found",),
+        errors=CONVERSATION_ERRORS,
     ),
     Operation(
         method="POST",
@@ -159,6 +164,6 @@ CONVERSATION_OPERATIONS: Final = (
         request={"application/json": "fork_request"},
         is_request_optional=True,
         responses={201: json_of("conversation", "The new conversation.", location="Where it is.")},
-        errors=(*BODY_ERRORS, "conversation_not_found", "turn_not_found", "turn_not_over"),
+        errors=(*BODY_ERRORS, *TURN_ERRORS, "turn_not_over"),
     ),
 )

@@ -13,7 +13,15 @@ from blockwire.gateway.http.answer import Answer, json_answer
 from blockwire.gateway.http.call import NDJSON_TYPES, Call
 from blockwire.gateway.http.operation import Operation, Parameter, Response
 from blockwire.gateway.http.upload import answer_upload, read_epoch
-from blockwire.gateway.routes.common import BODY_ERRORS, KEYS, VIEW, WAIT
+from blockwire.gateway.routes.common import KEYS, VIEW, WAIT
+from blockwire.gateway.routes.refusals import (
+    BODY_ERRORS,
+    CONVERSATION_ERRORS,
+    CURSOR_ERRORS,
+    HELD_ERRORS,
+    STREAM_ERRORS,
+    TURN_ERRORS,
+)
 from blockwire.gateway.streams.subscription import read_wish, read_wishes, subscribe
 
 __all__ = ["EVENT_OPERATIONS"]
@@ -134,10 +142,7 @@ _UNTIL: Final = Parameter(
     schema={"enum": ["idle"]},
 )
 _OVER: Final = Response(description="With `until=idle`, to whoever reconnects at the end: stop.")
-_STREAM_ERRORS: Final = (
-    "conversation_not_found", "invalid_cursor", "not_acceptable", "too_many_streams",
-    "gateway_stopping",
-)  # fmt: skip
+_READ_ERRORS: Final = (*CONVERSATION_ERRORS, *CURSOR_ERRORS, "not_acceptable", *HELD_ERRORS)
 
 EVENT_OPERATIONS: Final = (
     Operation(
@@ -157,7 +162,7 @@ EVENT_OPERATIONS: Final = (
             ),
             204: _OVER,
         },
-        errors=_STREAM_ERRORS,
+        errors=_READ_ERRORS,
     ),
     Operation(
         method="GET",
@@ -186,7 +191,7 @@ EVENT_OPERATIONS: Final = (
             ),
             204: _OVER,
         },
-        errors=_STREAM_ERRORS,
+        errors=_READ_ERRORS,
     ),
     Operation(
         method="POST",
@@ -214,11 +219,10 @@ EVENT_OPERATIONS: Final = (
             ),
         },
         errors=(
-            *BODY_ERRORS, "conversation_not_found", "turn_not_found", "turn_terminal",
+            *BODY_ERRORS, *TURN_ERRORS, *STREAM_ERRORS, "turn_terminal",
             "turn_not_external", "epoch_fenced", "producer_gap", "invalid_event",
             "event_not_allowed", "turn_mismatch", "block_not_found", "block_exists",
             "block_complete", "field_not_mutable", "tool_status_regression", "limit_exceeded",
-            "gateway_stopping", "too_many_streams",
         ),
     ),
 )  # fmt: skip

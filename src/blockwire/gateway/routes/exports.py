@@ -20,7 +20,13 @@ from blockwire.gateway.http.call import NDJSON_TYPES, Call, PeerGoneError
 from blockwire.gateway.http.dispositions import disposition
 from blockwire.gateway.http.operation import Operation, Parameter, Response
 from blockwire.gateway.http.ranges import matches_tag
-from blockwire.gateway.routes.common import BODY_ERRORS, NOT_MODIFIED, VIEW, json_of
+from blockwire.gateway.routes.common import NOT_MODIFIED, VIEW, json_of
+from blockwire.gateway.routes.refusals import (
+    BODY_ERRORS,
+    CONVERSATION_ERRORS,
+    KEY_ERRORS,
+    STREAM_ERRORS,
+)
 
 __all__ = ["EXPORT_OPERATIONS"]
 
@@ -187,7 +193,7 @@ EXPORT_OPERATIONS: Final = (
             ),
             304: NOT_MODIFIED,
         },
-        errors=("conversation_not_found", "too_many_streams"),
+        errors=(*CONVERSATION_ERRORS, *STREAM_ERRORS),
     ),
     Operation(
         method="POST",
@@ -213,8 +219,8 @@ EXPORT_OPERATIONS: Final = (
         errors=(
             *BODY_ERRORS, "archive_truncated", "archive_mismatch", "archive_order",
             "archive_version_unsupported", "archive_line_too_long", "attachment_exists",
-            "attachment_too_large", "block_exists", "idempotency_key_reused",
-            "invalid_idempotency_key", "limit_exceeded", "message_exists", "too_many_streams",
+            "attachment_too_large", "block_exists", *KEY_ERRORS, "limit_exceeded",
+            "message_exists", *STREAM_ERRORS,
         ),
     ),
 )  # fmt: skip

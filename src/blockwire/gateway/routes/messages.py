@@ -12,13 +12,17 @@ from blockwire.gateway.http.answer import Answer, json_answer
 from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.operation import Operation, Parameter
 from blockwire.gateway.routes.common import (
-    BODY_ERRORS,
-    INLINE_ERRORS,
     KEYS,
     LIMIT,
     NOT_MODIFIED,
     VIEW,
     json_of,
+)
+from blockwire.gateway.routes.refusals import (
+    BODY_ERRORS,
+    CONTENT_ERRORS,
+    CONVERSATION_ERRORS,
+    CURSOR_ERRORS,
 )
 
 __all__ = ["MESSAGE_OPERATIONS"]
@@ -85,7 +89,7 @@ MESSAGE_OPERATIONS: Final = (
             VIEW,
         ),
         responses={200: json_of("message_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=("conversation_not_found", "invalid_cursor"),
+        errors=(*CONVERSATION_ERRORS, *CURSOR_ERRORS),
     ),
     Operation(
         method="POST",
@@ -98,7 +102,6 @@ MESSAGE_OPERATIONS: Final = (
         parameters=(KEYS,),
         request={"application/json": "message_request"},
         responses={201: json_of("message", "The message as it is kept.")},
-        errors=(*BODY_ERRORS, "conversation_not_found", "message_exists", "block_exists",
-                "limit_exceeded", *INLINE_ERRORS),
+        errors=(*BODY_ERRORS, *CONVERSATION_ERRORS, "message_exists", *CONTENT_ERRORS),
     ),
 )  # fmt: skip

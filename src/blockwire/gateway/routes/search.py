@@ -13,6 +13,7 @@ from blockwire.gateway.http.answer import Answer, json_answer
 from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.operation import Operation, Parameter
 from blockwire.gateway.routes.common import CURSOR, VIEW, json_of
+from blockwire.gateway.routes.refusals import CURSOR_ERRORS
 from blockwire.gateway.search import SEARCHED_ROLES, SearchFilters
 from blockwire.jsontext import Json
 from blockwire.text import QUERY_CHARS_MAX
@@ -117,6 +118,6 @@ SEARCH_OPERATIONS: Final = (
             VIEW,
         ),
         responses={200: json_of("search_page", "A page of hits.")},
-        errors=("invalid_query", "invalid_cursor"),
+        errors=("invalid_query", *CURSOR_ERRORS),
     ),
 )

@@ -11,15 +11,22 @@ from blockwire.gateway.http.answer import Answer, json_answer
 from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.operation import Operation, Parameter
 from blockwire.gateway.routes.common import (
-    BODY_ERRORS,
     CURSOR,
-    INLINE_ERRORS,
     KEYS,
     LIMIT,
     NOT_MODIFIED,
     VIEW,
     WAIT,
     json_of,
+)
+from blockwire.gateway.routes.refusals import (
+    BODY_ERRORS,
+    CONTENT_ERRORS,
+    CONVERSATION_ERRORS,
+    CURSOR_ERRORS,
+    HELD_ERRORS,
+    KEY_ERRORS,
+    TURN_ERRORS,
 )
 from blockwire.gateway.turns.queueing import SubmitResult
 
@@ -112,15 +119,15 @@ _KEY: Final = Parameter(
     schema={"type": "string", "minLength": 1, "maxLength": 256},
 )
 _START_ERRORS: Final = (
-    *BODY_ERRORS, "conversation_not_found", "idempotency_key_reused", "invalid_idempotency_key",
-    "last_turn_mismatch", "engine_not_found", "queue_full", "turns_in_flight_exceeded",
+    *BODY_ERRORS, *KEY_ERRORS, "last_turn_mismatch", "engine_not_found", "queue_full",
+    "turns_in_flight_exceeded",
 )  # fmt: skip
 _STARTED: Final = {
     202: json_of("conversation_turn", "The new turn, running or queued.", location="Where it is.",
                  blockwire_epoch="What a producer of its events sends along."),
     200: json_of("conversation_turn", "The turn that this key led to before."),
 }  # fmt: skip
-_GONE: Final = ("conversation_not_found", "turn_not_found", "turn_handed_back")
+_GONE: Final = (*TURN_ERRORS, "turn_handed_back")
 
 TURN_OPERATIONS: Final = (
     Operation(
@@ -134,7 +141,7 @@ TURN_OPERATIONS: Final = (
         parameters=(KEYS, _KEY),
         request={"application/json": "turn_request"},
         responses=_STARTED,
-        errors=(*_START_ERRORS, "block_exists", "limit_exceeded", *INLINE_ERRORS),
+        errors=(*CONVERSATION_ERRORS, *_START_ERRORS, *CONTENT_ERRORS),
     ),
     Operation(
         method="GET",
@@ -146,7 +153,7 @@ TURN_OPERATIONS: Final = (
         tag="turns",
         parameters=(CURSOR, LIMIT),
         responses={200: json_of("turn_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=("conversation_not_found", "invalid_cursor"),
+        errors=(*CONVERSATION_ERRORS, *CURSOR_ERRORS),
     ),
     Operation(
         method="GET",
@@ -158,7 +165,7 @@ TURN_OPERATIONS: Final = (
         tag="turns",
         parameters=(VIEW, WAIT),
         responses={200: json_of("conversation_turn", "It.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=(*_GONE, "too_many_streams", "gateway_stopping", "last_turn_mismatch"),
+        errors=(*_GONE, *HELD_ERRORS, "last_turn_mismatch"),
     ),
     Operation(
         method="POST",
@@ -183,7 +190,7 @@ TURN_OPERATIONS: Final = (
         request={"application/json": "retry_request"},
         is_request_optional=True,
         responses=_STARTED,
-        errors=(*_START_ERRORS, "turn_not_found", "turn_not_over"),
+        errors=(*TURN_ERRORS, *_START_ERRORS, "turn_not_over"),
     ),
     Operation(
         method="POST",

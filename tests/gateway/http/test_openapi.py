@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 import jsonschema
+import msgspec
 import pytest
 
 from blockwire.gateway.http.openapi import openapi_document, published_schemas
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.jsontext import decode_json, encode_json
+from tests.archives.samples import archive_lines
+from tests.gateway.core.world import FAST
 from tests.gateway.http.callbook import CALLBOOK, ROUTES, arguments_of, filled, target_of
 from tests.gateway.http.surface import json_of, peers, surface
 
@@ -104,6 +107,56 @@ async def test_every_route_refuses_unknown_parameters_in_the_shape_of_an_error(
         check(error, "error")
         described = DOCUMENT["paths"][path][method]["responses"]["400"]
         assert error["error"]["code"] in described["x-codes"]
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    # The content of a file may be anything.
+    [row for row in ROWS if row[1] != "get" and not row[0].endswith("/attachments")],
+)
+@pytest.mark.parametrize("body", [b'{"no_such_member":1}\n', b"no JSON\n"])
+async def test_every_route_refuses_a_wrong_body_as_it_says(
+    path: str, method: str, body: bytes
+) -> None:
+    operation = DOCUMENT["paths"][path][method]
+    content = operation.get("requestBody", {}).get("content", {"application/json": {}})
+    async with surface() as s:
+        target = target_of(operation["operationId"], await filled(s))
+        arguments = {
+            **arguments_of(target),
+            "content": body,
+            "headers": {"content-type": next(iter(content))},
+        }
+
+        response = await s.client.request(**arguments)
+
+        assert response.status_code >= 400
+        described = operation["responses"][str(response.status_code)]
+        assert json_of(response)["error"]["code"] in described["x-codes"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "code"),
+    [
+        ("attachment_bytes_max", "attachment_too_large"),
+        ("attachments_tenant_bytes_max", "quota_exceeded"),
+        ("attachments_bytes_max", "storage_exceeded"),
+    ],
+)
+async def test_an_import_without_room_for_its_files_is_refused_as_it_says(
+    bound: str, code: str
+) -> None:
+    settings = msgspec.structs.replace(FAST, **{bound: 1})
+    async with surface(settings=settings) as s:
+        response = await s.client.post(
+            "/v1/import",
+            content=b"".join(archive_lines()),
+            headers={"content-type": "application/x-ndjson"},
+        )
+
+    assert json_of(response)["error"]["code"] == code
+    described = DOCUMENT["paths"]["/v1/import"]["post"]["responses"]
+    assert code in described[str(response.status_code)]["x-codes"]
 
 
 @pytest.mark.parametrize(("path", "method"), ROWS)

@@ -150,7 +150,7 @@ CONVERSATION_OPERATIONS: Final = (
         scope="write",
         tag="conversations",
         responses={204: Response(description="It is gone.")},
-        errors=CONVERSATION_ERRORS,
+        errors=(*BODY_ERRORS, *CONVERSATION_ERRORS),
     ),
     Operation(
         method="POST",

@@ -23,6 +23,7 @@ from blockwire.gateway.http.ranges import matches_tag
 from blockwire.gateway.routes.common import NOT_MODIFIED, VIEW, json_of
 from blockwire.gateway.routes.refusals import (
     BODY_ERRORS,
+    CONTENT_ERRORS,
     CONVERSATION_ERRORS,
     KEY_ERRORS,
     STREAM_ERRORS,
@@ -219,8 +220,7 @@ EXPORT_OPERATIONS: Final = (
         errors=(
             *BODY_ERRORS, "archive_truncated", "archive_mismatch", "archive_order",
             "archive_version_unsupported", "archive_line_too_long", "attachment_exists",
-            "attachment_too_large", "block_exists", *KEY_ERRORS, "limit_exceeded",
-            "message_exists", *STREAM_ERRORS,
+            *KEY_ERRORS, "message_exists", *CONTENT_ERRORS, *STREAM_ERRORS,
         ),
     ),
 )  # fmt: skip

@@ -176,7 +176,7 @@ TURN_OPERATIONS: Final = (
         scope="write",
         tag="turns",
         responses={202: json_of("conversation_turn", "The turn, cancelled.")},
-        errors=(*_GONE, "turn_terminal"),
+        errors=(*BODY_ERRORS, *_GONE, "turn_terminal"),
     ),
     Operation(
         method="POST",

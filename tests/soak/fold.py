@@ -16,17 +16,9 @@ from blockwire.content import (
 )
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json, encode_json
-from tests.soak.world import CANARY, World
+from tests.soak.world import CANARY, Folded, Step, World
 
 HISTORY_EVENTS: Final = 256
-
-
-class _Step(NamedTuple):
-    state: ConversationState
-    # Of the event that led here.
-    prev_seq: int
-    # That event, where it is a delta; it may stand for several.
-    delta: BlockDelta | None
 
 
 class _Wanted(NamedTuple):
@@ -49,8 +41,9 @@ class Fold:
         self._is_timed = is_timed
         self.conversation_id = conversation_id
         self.view: View = view
-        self.state = ConversationState()
-        self._history: deque[_Step] = deque(maxlen=HISTORY_EVENTS)
+        self._empty = world.empties.setdefault((conversation_id, view), ConversationState())
+        self.state = self._empty
+        self._history: deque[Step] = deque(maxlen=HISTORY_EVENTS)
         self._wanted: list[_Wanted] = []
         # Of the last numbered event on this connection; None before the first.
         self._last_seq: int | None = None
@@ -66,7 +59,7 @@ class Fold:
     def restart(self) -> None:
         """Forget everything."""
         self._history.clear()
-        self.state = ConversationState()
+        self.state = self._empty
 
     def go_back(self, rng: random.Random) -> None:
         """Go back to an earlier state, if one is remembered."""
@@ -77,25 +70,27 @@ class Fold:
             self.state = self._history[-1].state
 
     # events -------------------------------------------------------------------------------
-    def take(self, event: StreamEvent) -> bool:
-        """Apply a numbered event; return whether it fitted."""
+    def take(self, event: StreamEvent, now_ms: int) -> bool:
+        """Apply a numbered event, which came at ``now_ms``; return whether it fitted."""
         if isinstance(event, ConversationSnapshot):
             self._history.clear()
             # Its number is that of the log, which the view may get no event of.
             self._last_seq = None
             self._step(event)
             return True
-        if self._last_seq is not None and event.prev_seq != self._last_seq:
-            kind = "doubled" if event.seq <= self._last_seq else "broken chain"
-            self._world.fault(kind, f"{self.view} after {self._last_seq}: {event}")
+        last_seq = self._last_seq
+        if last_seq is None:
+            self._note_first(event)
+        elif event.prev_seq != last_seq:
+            kind = "doubled" if event.seq <= last_seq else "broken chain"
+            self._world.fault(kind, f"{self.view} after {last_seq}: {event}")
         if event.seq <= self.state.seq:
             self._world.fault("seen before", f"{self.view} at {self.state.seq}: {event}")
-        if self._last_seq is None:
-            self._note_first(event)
         self._last_seq = event.seq
-        self._judge(event)
+        if self._wanted:
+            self._judge(event)
         if self._is_timed and event.seq > self._live_after:
-            self._world.sample_latency(event.ts)
+            self._world.sample_latency(now_ms - event.ts)
         return self._step(event)
 
     def _note_first(self, event: StreamEvent) -> None:
@@ -107,18 +102,27 @@ class Fold:
                 self._world.counts["began inside a merged delta"] += 1
 
     def _step(self, event: StreamEvent) -> bool:
-        try:
-            self.state = apply(self.state, event)
-        except RemoteProtocolError as refused:
-            self._world.fault(f"fold: {refused.code}", f"{self.view} {refused}: {event}")
-            return False
-        self.keep(event)
+        before = self.state
+        key = id(before), id(event)
+        # While an entry is there, so are its objects: no other ones have these identities.
+        known = self._world.steps.get(key)
+        if known is None:
+            try:
+                after = apply(before, event)
+            except RemoteProtocolError as refused:
+                self._world.fault(f"fold: {refused.code}", f"{self.view} {refused}: {event}")
+                return False
+            known = Folded(before, event, Step.make(after, event))
+            self._world.steps.put(key, known)
+            self._world.counts["folded"] += 1
+        self.state = known.step.state
+        self._history.append(known.step)
         return True
 
-    def keep(self, event: StreamEvent) -> None:
-        """Remember how the state came to be."""
-        delta = event if isinstance(event, BlockDelta) else None
-        self._history.append(_Step(self.state, event.prev_seq, delta))
+    def keep(self, state: ConversationState, event: StreamEvent) -> None:
+        """Take a state that somebody else made, and by what."""
+        self.state = state
+        self._history.append(Step.make(state, event))
 
     # spot checks --------------------------------------------------------------------------
     def pick_turn(self, rng: random.Random) -> str | None:
@@ -135,7 +139,7 @@ class Fold:
         if self.state.seq < wanted.seq:
             self._wanted.append(wanted)
             return
-        after: _Step | None = None
+        after: Step | None = None
         for step in reversed(self._history):
             if step.state.seq <= wanted.seq:
                 if after is None or after.prev_seq <= wanted.seq:
@@ -146,8 +150,6 @@ class Fold:
 
     def _judge(self, event: StreamEvent) -> None:
         """Settle what waited, now that the event after it has come."""
-        if not self._wanted:
-            return
         for wanted in [item for item in self._wanted if item.seq < event.seq]:
             self._wanted.remove(wanted)
             if event.prev_seq <= wanted.seq:

@@ -5,28 +5,82 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final
 
-from tests.soak.script import Event, answer
+from tests.soak.script import Event, answer, texts_of
 from tests.soak.wire import Connection
-from tests.soak.world import CANARY, World
+from tests.soak.world import CANARY, CLOCK, World
 
 DELTAS_MAX: Final = 120
 UPLOAD_S_MAX: Final = 60.0
 EXPECTED_REFUSALS: Final = frozenset({"turn_terminal", "gateway_stopping"})
 
 
-@dataclass
-class SentTurn:
-    """One turn as its producer knows it; ``acknowledged`` counts its first events."""
+TICK_S: Final = 0.1
+BEHIND_S_MAX: Final = 2.0
+"""What is missed by calls and breaks is made up for, up to here."""
+DRAIN_EVENTS: Final = 20
 
-    turn_id: str
-    epoch: str
-    events: list[Event]
-    acknowledged: int = 0
-    is_cancelled: bool = False
-    lives: set[int] = field(default_factory=set)
+
+class SentTurn:
+    """One turn as its producer knows it.
+
+    Attributes:
+        lines: Its events as they are sent; none once the turn is over.
+        deltas_before: How many deltas are before each event, and in all.
+        acknowledged: How many of its first events were.
+        sent: How many of its first events were sent, whatever became of them.
+    """
+
+    def __init__(self, turn_id: str, epoch: str, events: list[Event]) -> None:
+        self.turn_id = turn_id
+        self.epoch = epoch
+        self.count = len(events)
+        self.acknowledged = 0
+        self.sent = 0
+        self.is_cancelled = False
+        self._events = events
+        self.lines = [
+            json.dumps({**event, "producer_seq": number}).encode() + b"\n"
+            for number, event in enumerate(events, 1)
+        ]
+        is_delta = (event["type"] == "content.block.delta" for event in events)
+        self.deltas_before = list(accumulate(is_delta, initial=0))
+        self.sent_texts: dict[str, str] = {}
+        self.told_texts: dict[str, str] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it was acknowledged."""
+        return self.acknowledged == self.count
+
+    def close(self) -> None:
+        """Keep only what is held against the store: a long run has many turns."""
+        self.sent_texts = texts_of(self._events)
+        told = self._events[: self.acknowledged]
+        self.told_texts = self.sent_texts if self.is_whole else texts_of(told)
+        self._events, self.lines, self.deltas_before = [], [], []
+
+
+class Pace:
+    """When the next deltas are due: a few at once, so many a second."""
+
+    def __init__(self, world: World, rate_per_s: float) -> None:
+        self._world = world
+        self._period_s = 1 / rate_per_s
+        self._tick_s = max(TICK_S, self._period_s)
+        self._due_s = CLOCK.monotonic_s()
+
+    async def wait(self) -> int:
+        """Wait until deltas are due; return how many, at least one."""
+        self._due_s = max(self._due_s, CLOCK.monotonic_s() - BEHIND_S_MAX)
+        await asyncio.sleep(max(self._due_s + self._tick_s - CLOCK.monotonic_s(), 0))
+        return max(round(self._tick_s / self._period_s), 1)
+
+    def spend(self, deltas: int) -> None:
+        """Note that so many were sent."""
+        self._due_s += deltas * self._period_s
 
 
 class Producer:
@@ -36,7 +90,7 @@ class Producer:
         self._world = world
         self._name = name
         self._rng: random.Random = world.rng(name)
-        self._period_s = 1 / rate_per_s
+        self._pace = Pace(world, rate_per_s)
         self.conversation_id = ""
         self.turns: list[SentTurn] = []
         self.imported: list[str] = []
@@ -62,6 +116,7 @@ class Producer:
             if turn is not None:
                 self.turns.append(turn)
                 await self._stream(turn)
+                turn.close()
 
     async def _import(self, number: int) -> None:
         role = self._rng.choice(["user", "system", "developer", "assistant", "tool"])
@@ -107,11 +162,11 @@ class Producer:
 
     async def _stream(self, turn: SentTurn) -> None:
         """Send all events of the turn, whatever happens on the way."""
-        cancel_at = self._rng.randrange(len(turn.events)) if self._rng.random() < 0.1 else None
-        while turn.acknowledged < len(turn.events):
+        cancel_at = self._rng.randrange(turn.count) if self._rng.random() < 0.1 else None
+        while turn.acknowledged < turn.count:
             break_at = None
             if self._rng.random() < 0.25:
-                break_at = self._rng.randrange(turn.acknowledged, len(turn.events))
+                break_at = self._rng.randrange(turn.acknowledged, turn.count)
             try:
                 async with asyncio.timeout(UPLOAD_S_MAX):
                     if self._rng.random() < 0.3:
@@ -145,19 +200,18 @@ class Producer:
         if answered.status not in {202, 409}:
             self._world.fault("cancel refused", answered)
 
-    def _line(self, turn: SentTurn, index: int) -> bytes:
-        return json.dumps({**turn.events[index], "producer_seq": index + 1}).encode() + b"\n"
-
     # batches ------------------------------------------------------------------------------
     async def _send_batches(self, turn: SentTurn, cancel_at: int | None) -> bool:
-        while turn.acknowledged < len(turn.events):
+        while turn.acknowledged < turn.count:
             first = turn.acknowledged
             # Now and then a batch goes back over what is known already.
             first = max(first - self._rng.randrange(4), 0)
-            last = min(turn.acknowledged + self._rng.randrange(1, 12), len(turn.events))
+            last = min(turn.acknowledged + self._rng.randrange(1, 12), turn.count)
             if cancel_at is not None and cancel_at < last and not turn.is_cancelled:
                 await self._cancel(turn)
-            data = b"".join(self._line(turn, index) for index in range(first, last))
+            deltas = turn.deltas_before[last] - turn.deltas_before[turn.acknowledged]
+            data = b"".join(turn.lines[first:last])
+            turn.sent = max(turn.sent, last)
             connection = await Connection.open(self._world.address)
             try:
                 connection.send_head(
@@ -169,12 +223,14 @@ class Producer:
                         "blockwire-epoch": turn.epoch,
                     },
                 )
-                connection.writer.write(data)
+                connection.write(data)
                 if await self._read_answer(connection, turn):
                     return True
             finally:
                 connection.writer.close()
-            await asyncio.sleep((last - first) * self._period_s)
+            self._pace.spend(deltas)
+            if not self._world.is_draining:
+                await self._pace.wait()
         return True
 
     # duplex -------------------------------------------------------------------------------
@@ -193,29 +249,44 @@ class Producer:
                     "blockwire-epoch": turn.epoch,
                 },
             )
-            for index in range(turn.acknowledged, len(turn.events)):
-                line = self._line(turn, index)
-                if index == break_at:
+            index = turn.acknowledged
+            while index < turn.count:
+                last = await self._next(turn, index)
+                if break_at is not None and index <= break_at < last:
                     # In the middle of a line.
-                    connection.send_chunk(line[: len(line) // 2])
-                    await asyncio.sleep(self._period_s)
+                    whole, cut = turn.lines[index:break_at], turn.lines[break_at]
+                    connection.send_chunk(b"".join(whole) + cut[: len(cut) // 2])
+                    turn.sent = max(turn.sent, break_at)
+                    await self._pace.wait()
                     connection.abort()
                     self._world.counts["broken uploads"] += 1
                     return False
-                if index == cancel_at and not turn.is_cancelled:
+                if cancel_at is not None and index <= cancel_at < last and not turn.is_cancelled:
                     await self._cancel(turn)
-                connection.send_chunk(line)
+                connection.send_chunk(b"".join(turn.lines[index:last]))
+                turn.sent = max(turn.sent, last)
                 await connection.writer.drain()
                 if answer_task.done():
                     return bool(await answer_task)
-                if not self._world.is_draining:
-                    await asyncio.sleep(self._period_s)
-            connection.writer.write(b"0\r\n\r\n")
+                index = last
+            connection.write(b"0\r\n\r\n")
             return await answer_task
         finally:
             answer_task.cancel()
             connection.writer.close()
             await asyncio.gather(answer_task, return_exceptions=True)
+
+    async def _next(self, turn: SentTurn, index: int) -> int:
+        """Wait until something is due; return the event before which to stop."""
+        if self._world.is_draining:
+            await asyncio.sleep(0)
+            return min(index + DRAIN_EVENTS, turn.count)
+        due = turn.deltas_before[index] + await self._pace.wait()
+        last = index + 1
+        while last < turn.count and turn.deltas_before[last] < due:
+            last += 1
+        self._pace.spend(turn.deltas_before[last] - turn.deltas_before[index])
+        return last
 
     async def _read_answer(self, connection: Connection, turn: SentTurn) -> bool:
         """Take acknowledgements; return whether the turn is over for its producer."""
@@ -223,13 +294,25 @@ class Producer:
             value = json.loads(line)
             if "producer_seq" in value:
                 number = value["producer_seq"]
-                turn.acknowledged = max(turn.acknowledged, number)
+                self._note_acknowledged(turn, number)
                 self._world.counts["acknowledgements"] += 1
                 continue
             code = value["error"]["code"]
-            if connection.body.status >= 500:
-                self._world.check_refusal(connection.body.status, value)
+            if connection.body.status >= 429:
+                headers = connection.body.headers
+                wait_s = self._world.check_refusal(connection.body.status, headers, value)
+                await asyncio.sleep(wait_s)
             elif code not in EXPECTED_REFUSALS:
                 self._world.fault(f"upload refused: {code}", value)
             return bool(code == "turn_terminal")
-        return connection.body.is_over and turn.acknowledged >= len(turn.events)
+        return connection.body.is_over and turn.acknowledged >= turn.count
+
+    def _note_acknowledged(self, turn: SentTurn, number: int) -> None:
+        if number > turn.sent:
+            self._world.fault("acknowledged unsent", f"{turn.turn_id}: {number} of {turn.sent}")
+            return
+        if number > turn.acknowledged:
+            before = turn.deltas_before
+            if self._world.is_measuring:
+                self._world.deltas += before[number] - before[turn.acknowledged]
+            turn.acknowledged = number

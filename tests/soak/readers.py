@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from blockwire.content import View, decode_event
-from blockwire.jsontext import decode_json
-from blockwire.sse import SseDecoder, SseEvent
+from blockwire.content import View
 from tests.soak.fold import Fold
-from tests.soak.wire import READ_BYTES, Connection
-from tests.soak.world import CANARY, World
+from tests.soak.sharing import Feed, Item
+from tests.soak.wire import READ_BYTES, Connection, Stream
+from tests.soak.world import CANARY, CLOCK, World
 
 Kind = Literal["steady", "slow", "restless", "many"]
 
@@ -21,7 +20,8 @@ SLOW_BYTES: Final = 1_000
 STAY_S: Final = (0.2, 4.0)
 RECONNECT_S: Final = 0.2
 SPOT_S: Final = (2.0, 8.0)
-_UNNUMBERED: Final = frozenset({"subscription.ready", "turn.queued", "conversation.deleted"})
+LONG_SEQ: Final = 2_000
+"""Who begins again at zero reads all there is: the longer that is, the rarer it happens."""
 
 
 class RawReader:
@@ -43,7 +43,10 @@ class RawReader:
         }
         self._last_event_id = ""
         self._wants_reset = False
-        self._canary_tail = b""
+        self._feed = Feed(world.decoding, CANARY.encode())
+        self._stream: Stream | None = None
+        # An event did not fit: this connection is of no more use.
+        self._is_unfit = False
 
     async def run(self) -> None:
         """Read until cancelled, over as many connections as it takes."""
@@ -81,6 +84,8 @@ class RawReader:
         return f"/v1/conversations/{name}/events?{query}", headers
 
     def _wander(self, fold: Fold, how: str) -> str:
+        if how == "zero" and self._rng.random() > LONG_SEQ / max(fold.state.seq, LONG_SEQ):
+            how = "own"
         self._world.counts[f"reconnects: {how}"] += 1
         if how == "ahead":
             self._wants_reset = True
@@ -95,85 +100,108 @@ class RawReader:
 
     # reading ------------------------------------------------------------------------------
     async def _read_once(self, path: str, headers: dict[str, str]) -> None:
-        connection = await Connection.open(self._world.address, is_slow=self.kind == "slow")
+        self._feed = Feed(self._world.decoding, CANARY.encode())
+        self._is_unfit = False
+        life = self._world.life
+        if self.kind == "slow":
+            is_over = await self._read_slowly(path, headers)
+        else:
+            is_over = await self._read(path, headers)
+        if not is_over:
+            return
+        body, refused = self._feed.body, self._feed.refused
+        if body.status >= 400:
+            value = json.loads(refused) if refused and body.is_over else refused
+            wait_s = self._world.check_refusal(body.status, body.headers, value)
+            await asyncio.sleep(wait_s)
+        # A slow one reads the end of a life that was over long ago.
+        elif not self._world.is_down and life == self._world.life:
+            self._world.fault("stream ended", f"{body.status} {refused!r}")
+
+    async def _read(self, path: str, headers: dict[str, str]) -> bool:
+        """Read as it comes; return whether the gateway ended it."""
+        transport, stream = await Stream.open(self._world.address, path, headers, self._receive)
+        self._stream = stream
+        stays = self.kind == "restless" and not self._world.is_draining
+        stay_s = self._rng.uniform(*STAY_S) if stays else None
+        try:
+            async with asyncio.timeout(stay_s):
+                error = await asyncio.shield(stream.ended)
+        except TimeoutError:
+            if self._rng.random() < 0.5:
+                transport.abort()
+            return False
+        finally:
+            stream.forget()
+            transport.close()
+        if error is not None:
+            raise error
+        return not self._is_unfit
+
+    async def _read_slowly(self, path: str, headers: dict[str, str]) -> bool:
+        """Read a little each second; return whether the gateway ended it."""
+        connection = await Connection.open(self._world.address, is_slow=True)
         try:
             connection.send_head("GET", path, headers)
-            if self.kind == "restless" and not self._world.is_draining:
-                stay_s = self._rng.uniform(*STAY_S)
-                try:
-                    async with asyncio.timeout(stay_s):
-                        await self._read_all(connection)
-                except TimeoutError:
-                    if self._rng.random() < 0.5:
-                        connection.abort()
-                return
-            await self._read_all(connection)
+            while not self._is_unfit:
+                is_slow = not self._world.is_draining
+                data = await connection.read_raw(SLOW_BYTES if is_slow else READ_BYTES)
+                if not data:
+                    return True
+                self._receive(data)
+                if self._feed.body.is_over:
+                    return True
+                if is_slow:
+                    await asyncio.sleep(1.0)
+            return False
         finally:
             connection.writer.close()
 
-    async def _read_all(self, connection: Connection) -> None:
-        decoder = SseDecoder()
-        life = self._world.life
-        self._canary_tail = b""
-        refused = b""
-        while True:
-            is_slow = self.kind == "slow" and not self._world.is_draining
-            data = await connection.read(SLOW_BYTES if is_slow else READ_BYTES)
-            if data is None:
+    def _receive(self, data: bytes) -> None:
+        feed = self._feed
+        items = feed.receive(data)
+        if feed.saw_canary and self.view == "public":
+            self._world.fault("private bytes", data[-300:])
+            feed.saw_canary = False
+        now_ms = CLOCK.now_ms()
+        self._world.counts["events read"] += len(items)
+        for item in items:
+            if not self._take(item, now_ms):
+                self._is_unfit = True
                 break
-            self._look_for_canary(data)
-            if connection.body.status != 200:
-                refused += data
-                continue
-            for item in decoder.receive_data(data):
-                assert isinstance(item, SseEvent), "nothing here is that large"
-                if not self._take(item):
-                    return
-            if is_slow:
-                await asyncio.sleep(1.0)
-        if connection.body.status >= 400:
-            self._world.check_refusal(connection.body.status, refused)
-        # A slow one reads the end of a life that was over long ago.
-        if not self._world.is_down and life == self._world.life:
-            self._world.fault("stream ended", f"{connection.body.status} {refused!r}")
+        if self._stream is not None and (self._is_unfit or feed.body.is_over):
+            self._stream.finish()
 
-    def _look_for_canary(self, data: bytes) -> None:
-        if self.view == "public":
-            self._canary_tail += data
-            if CANARY.encode() in self._canary_tail:
-                self._world.fault("private bytes", self._canary_tail[-300:])
-            self._canary_tail = self._canary_tail[-len(CANARY) :]
-
-    def _take(self, item: SseEvent) -> bool:
-        value = decode_json(item.data.encode())
-        assert isinstance(value, dict), "events are objects"
-        fold = self.folds.get(str(value.get("conversation_id")))
+    def _take(self, item: Item, now_ms: int) -> bool:
+        known = item.known
+        fold = self.folds.get(known.conversation_id)
         if fold is None:
             self._world.fault("not asked for", item)
             return True
-        self._world.counts["events read"] += 1
-        if item.type in _UNNUMBERED:
-            if item.type == "subscription.ready":
-                head_seq = value["head_seq"]
-                assert isinstance(head_seq, int), "documented"
-                fold.begin(head_seq)
+        event = known.event
+        if event is None:
+            if known.head_seq is not None:
+                fold.begin(known.head_seq)
             return True
         if self._wants_reset:
-            if item.type != "conversation.snapshot" or value.get("reset") is not True:
+            if not known.is_reset:
                 self._world.fault("no reset", item)
             self._wants_reset = False
-        fits = fold.take(decode_event(value))
+        fits = fold.take(event, now_ms)
         if not fits:
             fold.restart()
-        self._check_id(item.last_event_id, fold)
+        self._check_id(item, fold)
         return fits
 
-    def _check_id(self, event_id: str, fold: Fold) -> None:
-        self._last_event_id = event_id
-        cursors = dict(part.rpartition(":")[::2] for part in event_id.split(","))
-        own = cursors.get(fold.conversation_id if self.kind == "many" else "")
-        if own != str(fold.state.seq):
-            self._world.fault("wrong id", f"{event_id} at {fold.state.seq}")
+    def _check_id(self, item: Item, fold: Fold) -> None:
+        self._last_event_id = item.event_id
+        if self.kind == "many":
+            cursors = dict(part.rpartition(":")[::2] for part in item.event_id.split(","))
+            is_right = cursors.get(fold.conversation_id) == str(fold.state.seq)
+        else:
+            is_right = item.cursor == fold.state.seq
+        if not is_right:
+            self._world.fault("wrong id", f"{item.event_id} at {fold.state.seq}")
 
     # spot checks --------------------------------------------------------------------------
     async def spot_check(self) -> None:

@@ -48,5 +48,4 @@ class SdkReader:
                 if isinstance(event, ConversationSnapshot):
                     # It began with the first event, so only a hole can have been the reason.
                     self._world.fault("sdk needed a snapshot", f"{self.view} {event.seq}")
-                self._fold.state = state
-                self._fold.keep(event)
+                self._fold.keep(state, event)

@@ -27,6 +27,12 @@ class Usage(NamedTuple):
     store_bytes: int
 
 
+def cpu_s(pid: int) -> float:
+    """Return what a process has used of processors so far."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    return sum(map(int, stat.rpartition(")")[2].split()[11:13])) / TICKS_PER_S
+
+
 class Server:
     """A gateway on a store of its own.
 
@@ -85,11 +91,10 @@ class Server:
     def usage(self) -> Usage:
         """Return what the process has now."""
         root = Path(f"/proc/{self.pid}")
-        ticks = (root / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
         return Usage(
             int((root / "statm").read_text(encoding="utf-8").split()[1]) * PAGE_BYTES,
             len(list((root / "fd").iterdir())),
-            sum(map(int, ticks)) / TICKS_PER_S,
+            cpu_s(self.pid),
             self.store.stat().st_size,
         )
 

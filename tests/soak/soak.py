@@ -4,10 +4,12 @@
 
 A real ``blockwire serve`` on SQLite. Producers stream, break off, resume, repeat, cancel; readers
 are steady, slow, restless, of several conversations, in both views, on raw sockets and through the
-SDK. Every second the gateway merges what was completed, and readers come back to numbers inside. In the middle the gateway is stopped by SIGTERM and killed by SIGKILL, and comes back on the
+SDK. Every second the gateway merges what was completed, and readers come back to numbers
+inside. In the middle the gateway is stopped by SIGTERM and killed by SIGKILL, and comes back on the
 same port. Each reader folds what it gets, is held against GET at random moments, and in the end
-against what is stored; what is stored is held against what producers sent and were told. Loopback
-only; ends by itself; the exit status is the verdict.
+against what is stored; what is stored is held against what producers sent and were told. The load
+is several processes, each with conversations of its own and all who read them. Loopback only; ends
+by itself; the exit status is the verdict.
 """
 
 from __future__ import annotations
@@ -15,110 +17,111 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import multiprocessing
 import signal
 import sys
 import tempfile
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from blockwire.client import AsyncClient
-from blockwire.content import View
-from tests.soak.producers import Producer
-from tests.soak.readers import Kind, RawReader
-from tests.soak.sdk import SdkReader
-from tests.soak.server import Server, Usage
-from tests.soak.verdict import (
-    check_memory,
-    compare_producers,
-    compare_readers,
-    load_truth,
-    share,
-)
-from tests.soak.world import CLOCK, World
+from tests.soak.server import Server, Usage, cpu_s
+from tests.soak.verdict import check_memory, spread
+from tests.soak.worker import Order, Part, work
+from tests.soak.world import CLOCK, Plan, Report, new_report
 
 SIGTERM_AT: Final = 0.2
 SIGKILL_AT: Final = 0.35
-CONVERSATIONS_OF_MANY: Final = 4
-READERS_OF_A_CLIENT: Final = 20
 FREE_S_MAX: Final = 5.0
 FDS_LEFT_MAX: Final = 8
-FINISH_S_MAX: Final = 60.0
 SETTLE_S: Final = 0.5
+END_S_MAX: Final = 10.0
 
 
-class Plan(NamedTuple):
-    """How much of what, for how long."""
+class Worker:
+    """A process of the load, seen from here."""
 
-    conversations: int
-    readers: int
-    rate_per_s: float
-    duration_s: float
-    seed: int
+    def __init__(self, part: Part) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe: Pipe
+        self._pipe, other = context.Pipe()
+        self.process: BaseProcess = context.Process(target=work, args=(other, part), daemon=True)
+        self.process.start()
+        # Its own end is the only one left: when it ends, so does the pipe.
+        other.close()
+
+    async def order(self, order: Order) -> Any:
+        """Give an order and return the answer.
+
+        Raises:
+            RuntimeError: The worker is gone.
+        """
+        try:
+            self._pipe.send(order)
+            return await asyncio.to_thread(self._pipe.recv)
+        except (EOFError, OSError) as error:
+            raise RuntimeError("a process of the load has ended") from error
+
+    def cpu_s(self) -> float:
+        """Return what it has used of processors so far."""
+        assert self.process.pid is not None, "it was started"
+        return cpu_s(self.process.pid)
+
+    def close(self) -> None:
+        """Let it end, or end it."""
+        self._pipe.close()
+        self.process.join(END_S_MAX)
+        if self.process.is_alive():
+            self.process.kill()
 
 
 class Soak:
-    """One run."""
+    """One run, seen from outside the load."""
 
     def __init__(self, plan: Plan, server: Server) -> None:
         self.plan = plan
         self.server = server
-        self.world = World(("127.0.0.1", server.port), plan.seed)
-        self.producers = [
-            Producer(self.world, f"c{number}", plan.rate_per_s)
-            for number in range(plan.conversations)
-        ]
-        self.readers: list[RawReader | SdkReader] = []
-        self.clients: list[AsyncClient] = []
+        self.report = new_report()
         self.samples: list[Usage] = []
-        self.lags_ms: list[int] = []
+        self._workers: list[Worker] = []
+        self._is_down = False
+        self._sampled_from_s = 0.0
+        self._cpus_s: list[float] = []
 
     async def run(self) -> list[str]:
-        """Return the lines of the report; faults are in the world."""
-        for producer in self.producers:
-            await producer.create()
-        fds_before = self.server.usage().fd_count
-        self._make_readers()
-        async with asyncio.TaskGroup() as group:
-            reading = [group.create_task(reader.run()) for reader in self.readers]
-            spots = [
-                group.create_task(reader.spot_check())
-                for reader in self.readers
-                if isinstance(reader, RawReader) and reader.kind != "slow"
-            ]
-            measuring = [group.create_task(self._measure()), group.create_task(self._lag())]
-            producing = [group.create_task(producer.run()) for producer in self.producers]
-            await self._live()
-            for task in measuring:
-                task.cancel()
-            await self._finish(producing)
-            for task in spots:
-                task.cancel()
-            await self._compare()
-            for task in reading:
-                task.cancel()
-        for client in self.clients:
-            await client.aclose()
-        return [*self._report(), await self._check_freed(fds_before)]
+        """Return the lines of the report; faults are in it, too."""
+        try:
+            for index in range(self.plan.workers):
+                self._workers.append(Worker(Part(self.plan, self.server.port, index)))
+            return await self._run()
+        finally:
+            for worker in self._workers:
+                worker.process.terminate()
+                worker.close()
 
-    def _make_readers(self) -> None:
-        names = [producer.conversation_id for producer in self.producers]
-        rng = self.world.rng("readers")
-        kinds: list[Kind | str] = ["slow", "restless", "many", "sdk", "sdk", *["steady"] * 5]
-        for number in range(self.plan.readers):
-            view: View = "public" if number // len(kinds) % 2 else "owner"
-            kind = kinds[number % len(kinds)]
-            if kind == "sdk":
-                if not self.clients or number % READERS_OF_A_CLIENT == 0:
-                    self.clients.append(AsyncClient(f"http://127.0.0.1:{self.server.port}"))
-                name = names[number % len(names)]
-                self.readers.append(SdkReader(self.world, self.clients[-1], name, view))
-                continue
-            count = min(CONVERSATIONS_OF_MANY, len(names)) if kind == "many" else 1
-            own = rng.sample(names, count)
-            self.readers.append(RawReader(self.world, f"r{number}", kind, own, view))  # type: ignore[arg-type]
+    async def _run(self) -> list[str]:
+        await self._order("create")
+        fds_before = self.server.usage().fd_count
+        await self._order("begin")
+        measuring = asyncio.create_task(self._measure())
+        await self._live()
+        measuring.cancel()
+        lines = self._loads()
+        started_s = CLOCK.monotonic_s()
+        reports: list[Report] = await self._order("end")
+        lines.append(f"finished and compared in {CLOCK.monotonic_s() - started_s:.1f} s")
+        for report in reports:
+            self.report.add(report)
+        for worker in self._workers:
+            await asyncio.to_thread(worker.close)
+        return [*lines, *self._lines(reports), await self._check_freed(fds_before)]
+
+    async def _order(self, order: Order) -> list[Any]:
+        return await asyncio.gather(*(worker.order(order) for worker in self._workers))
 
     # the time of it -----------------------------------------------------------------------
     async def _live(self) -> None:
@@ -128,11 +131,13 @@ class Soak:
         await asyncio.sleep(duration_s * (SIGKILL_AT - SIGTERM_AT))
         await self._restart(signal.SIGKILL)
         self.samples.clear()
+        self._sampled_from_s = CLOCK.monotonic_s()
+        self._cpus_s = self._cpus()
         await asyncio.sleep(duration_s * (1 - SIGKILL_AT))
 
     async def _restart(self, number: signal.Signals) -> None:
-        self.world.is_down = True
-        self.world.life += 1
+        self._is_down = True
+        await self._order("down")
         started_s = CLOCK.monotonic_s()
         status = await asyncio.to_thread(self.server.stop, number)
         stopped_s = CLOCK.monotonic_s()
@@ -141,66 +146,58 @@ class Soak:
         print(f"{number.name}: down in {stopped_s - started_s:.2f} s, "
               f"up in {ended_s - stopped_s:.2f} s", flush=True)  # fmt: skip
         if status != (0 if number == signal.SIGTERM else -signal.SIGKILL):
-            self.world.fault("exit status", status)
+            self.report.fault("exit status", status)
         await asyncio.sleep(SETTLE_S)
-        self.world.is_down = False
+        await self._order("up")
+        self._is_down = False
 
     async def _measure(self) -> None:
         while True:
-            if not self.world.is_down:
+            if not self._is_down:
                 self.samples.append(self.server.usage())
             await asyncio.sleep(0.5)
-
-    async def _lag(self) -> None:
-        """Measure how late this program itself is: no reader can be quicker."""
-        while True:
-            before_s = CLOCK.monotonic_s()
-            await asyncio.sleep(0.05)
-            self.lags_ms.append(int((CLOCK.monotonic_s() - before_s - 0.05) * 1000))
-
-    async def _finish(self, producing: list[asyncio.Task[None]]) -> None:
-        self.world.is_stopping = self.world.is_draining = True
-        _done, stuck = await asyncio.wait(producing, timeout=FINISH_S_MAX)
-        for task in stuck:
-            self.world.fault("producer stuck", task)
-            task.cancel()
-
-    async def _compare(self) -> None:
-        truth = await load_truth(self.world, [item.conversation_id for item in self.producers])
-        compare_producers(self.world, self.producers, truth)
-        started_s = CLOCK.monotonic_s()
-        await compare_readers(self.world, self.readers, truth)
-        print(f"readers compared after {CLOCK.monotonic_s() - started_s:.1f} s", flush=True)
 
     async def _check_freed(self, fds_before: int) -> str:
         ends_at_s = CLOCK.monotonic_s() + FREE_S_MAX
         while (left := self.server.usage().fd_count - fds_before) > FDS_LEFT_MAX:
             if CLOCK.monotonic_s() > ends_at_s:
-                self.world.fault("descriptors left", left)
+                self.report.fault("descriptors left", left)
                 break
             await asyncio.sleep(0.1)
         return f"descriptors left over when all had gone: {max(left, 0)}"
 
-    def _report(self) -> list[str]:
-        world, samples = self.world, self.samples
-        lines = [
-            f"from stamp to live reader: {_spread(world.latencies_ms)}",
-            f"this program itself is late: {_spread(self.lags_ms)}",
-            check_memory(world, samples),
+    # what is to be said -------------------------------------------------------------------
+    def _cpus(self) -> list[float]:
+        pids = (self.server.pid, *(worker.process.pid or 0 for worker in self._workers))
+        return [cpu_s(pid) for pid in pids]
+
+    def _loads(self) -> list[str]:
+        past_s = CLOCK.monotonic_s() - self._sampled_from_s
+        names = ["gateway", *(f"worker {index}" for index in range(self.plan.workers))]
+        return [
+            f"{name}: {(after - before) / past_s:.0%} of a core"
+            for name, before, after in zip(names, self._cpus_s, self._cpus(), strict=True)
         ]
-        if len(samples) > 1:
-            cpu = (samples[-1].cpu_s - samples[0].cpu_s) / (0.5 * len(samples))
-            lines.append(f"gateway: {cpu:.0%} of a core, {samples[-1].fd_count} descriptors")
-        lines += [f"{name}: {count}" for name, count in sorted(world.counts.items())]
-        return lines
+
+    def _lines(self, reports: list[Report]) -> list[str]:
+        own, samples = self.report, self.samples
+        rates = [report.deltas / report.up_s for report in reports if report.up_s]
+        rate = sum(rates) / self.plan.conversations
+        lines = [
+            f"deltas/s per conversation: {rate:.1f} of {self.plan.rate_per_s:g} asked",
+            f"from stamp to live reader: {spread(own.latencies_ms)}",
+        ]
+        lines += [
+            f"worker {index} itself is late: {spread(report.lags_ms)}"
+            for index, report in enumerate(reports)
+        ]
+        lines.append(check_memory(own, samples))
+        if samples:
+            lines.append(f"descriptors of the gateway: {samples[-1].fd_count}")
+        return lines + [f"{name}: {count}" for name, count in sorted(own.counts.items())]
 
 
-def _spread(values_ms: list[int]) -> str:
-    parts = f"p50 {share(values_ms, 0.5)} ms, p99 {share(values_ms, 0.99)} ms"
-    return f"{parts}, most {max(values_ms, default=0)} ms ({len(values_ms)} samples)"
-
-
-def soak(plan: Plan) -> World:
+def soak(plan: Plan) -> Report:
     """Run one and print its report."""
     with tempfile.TemporaryDirectory(prefix="blockwire-soak-") as folder:
         server = Server(Path(folder))
@@ -210,19 +207,19 @@ def soak(plan: Plan) -> World:
             lines = asyncio.run(run.run())
             status = server.stop(signal.SIGTERM)
             if status:
-                run.world.fault("exit status", status)
+                run.report.fault("exit status", status)
             trouble = server.check()
             if trouble:
-                run.world.fault("check", trouble)
+                run.report.fault("check", trouble)
             for line in server.complaints():
-                run.world.fault("log", line)
+                run.report.fault("log", line)
         finally:
             server.close()
     print("\n".join(lines))
-    for kind, count in run.world.faults.items():
-        print(f"FAULT {kind}: {count} times; {json.dumps(run.world.examples[kind], indent=1)}")
-    print(f"soak: {'failed' if run.world.faults else 'passed'}, seed {plan.seed}", flush=True)
-    return run.world
+    for kind, count in run.report.faults.items():
+        print(f"FAULT {kind}: {count} times; {json.dumps(run.report.examples[kind], indent=1)}")
+    print(f"soak: {'failed' if run.report.faults else 'passed'}, seed {plan.seed}", flush=True)
+    return run.report
 
 
 def main() -> int:
@@ -232,10 +229,16 @@ def main() -> int:
     parser.add_argument("--conversations", type=int, default=60)
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--rate", type=float, default=20.0, help="deltas a second, each")
+    parser.add_argument("--workers", type=int, default=2, help="processes of the load")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     plan = Plan(
-        options.conversations, options.readers, options.rate, options.minutes * 60, options.seed
+        conversations=options.conversations,
+        readers=options.readers,
+        rate_per_s=options.rate,
+        duration_s=options.minutes * 60,
+        seed=options.seed,
+        workers=options.workers,
     )
     return 1 if soak(plan).faults else 0
 

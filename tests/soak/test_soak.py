@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from tests.soak.server import Server
-from tests.soak.soak import Plan, soak
+from tests.soak.soak import soak
+from tests.soak.world import Plan
 
 DURATION_S = 10.0
 
@@ -16,15 +17,15 @@ DURATION_S = 10.0
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes through /proc")
 def test_a_gateway_under_everything_at_once_loses_and_doubles_nothing() -> None:
-    world = soak(Plan(conversations=8, readers=30, rate_per_s=20, duration_s=DURATION_S, seed=7))
+    report = soak(Plan(conversations=8, readers=30, rate_per_s=20, duration_s=DURATION_S, seed=7))
 
-    assert not world.faults, world.examples
-    assert world.counts["events read"] > 1_000
-    assert world.counts["spot checks"] > 10
-    assert world.counts["turns"] > 10
-    assert world.counts["broken uploads"] > 0
-    assert world.counts["began inside a merged delta"] > 0
-    assert world.latencies_ms
+    assert not report.faults, report.examples
+    assert report.counts["events read"] > 1_000
+    assert report.counts["spot checks"] > 10
+    assert report.counts["turns"] > 10
+    assert report.counts["broken uploads"] > 0
+    assert report.counts["began inside a merged delta"] > 0
+    assert report.latencies_ms
 
 
 def test_a_log_line_that_tells_of_trouble_is_a_complaint(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from blockwire.content import View
 from tests.soak.fold import Fold
 from tests.soak.producers import Producer, SentTurn
-from tests.soak.script import text_of, texts_of
+from tests.soak.script import text_of
 from tests.soak.server import Usage
-from tests.soak.world import CANARY, CLOCK, World
+from tests.soak.world import CANARY, CLOCK, Report, World
 
 CATCH_UP_S_MAX: Final = 90.0
 GROWTH_SHARE_MAX: Final = 0.10
@@ -20,9 +21,11 @@ GROWTH_BYTES_MAX: Final = 10 * 1024 * 1024
 CACHES_BYTES: Final = (32 * 2**20, *[4 * 2**20] * 4)
 """Page caches of the store's connections: they fill as it grows, up to here."""
 
+SHARES: Final = (0.5, 0.99, 0.999)
+
 MEASURE_S_MIN: Final = 40.0
 
-Truth = dict[tuple[str, View], list[Any]]
+Truth = dict[View, list[Any]]
 
 
 class Reader(Protocol):
@@ -36,14 +39,22 @@ class Reader(Protocol):
     def folds(self) -> dict[str, Fold]: ...
 
 
-async def load_truth(world: World, conversations: Iterable[str]) -> Truth:
-    """Return the stored messages of each conversation in each view."""
-    truth: Truth = {}
-    views: tuple[View, ...] = ("owner", "public")
-    for conversation in conversations:
-        for view in views:
-            truth[conversation, view] = await _messages(world, conversation, view)
-    return truth
+async def compare_all(
+    world: World, producers: Sequence[Producer], readers: Sequence[Reader]
+) -> None:
+    """Hold everybody against what is stored, one conversation after the other."""
+    ends_at_s = CLOCK.monotonic_s() + CATCH_UP_S_MAX
+    by_conversation: dict[str, list[tuple[Reader, Fold]]] = {}
+    for reader in readers:
+        for fold in reader.folds.values():
+            by_conversation.setdefault(fold.conversation_id, []).append((reader, fold))
+    for producer in producers:
+        conversation = producer.conversation_id
+        truth: Truth = {
+            view: await _messages(world, conversation, view) for view in ("owner", "public")
+        }
+        _compare_producer(world, producer, truth)
+        await _compare_readers(world, by_conversation.get(conversation, []), truth, ends_at_s)
 
 
 async def _messages(world: World, conversation: str, view: View) -> list[Any]:
@@ -61,44 +72,51 @@ async def _messages(world: World, conversation: str, view: View) -> list[Any]:
             return messages
 
 
-async def compare_readers(world: World, readers: Sequence[Reader], truth: Truth) -> None:
+async def _compare_readers(
+    world: World, folds: list[tuple[Reader, Fold]], truth: Truth, ends_at_s: float
+) -> None:
     """Wait until every reader has what is stored; a fault for each that does not get there."""
-    late = [(reader, fold) for reader in readers for fold in reader.folds.values()]
-    ends_at_s = CLOCK.monotonic_s() + CATCH_UP_S_MAX
-    while late and CLOCK.monotonic_s() < ends_at_s:
-        late = [
-            (reader, fold)
-            for reader, fold in late
-            if fold.difference(truth[fold.conversation_id, fold.view])
-        ]
-        if late:
-            await asyncio.sleep(0.5)
+    late = folds
+    while True:
+        # Who shares a state with another shares what is to be said of it.
+        said: dict[tuple[View, int], str] = {}
+        for _, fold in late:
+            key = fold.view, id(fold.state)
+            if key not in said:
+                said[key] = fold.difference(truth[fold.view])
+        late = [(reader, fold) for reader, fold in late if said[fold.view, id(fold.state)]]
+        if not late or CLOCK.monotonic_s() > ends_at_s:
+            break
+        await asyncio.sleep(0.5)
     for reader, fold in late:
-        differs = fold.difference(truth[fold.conversation_id, fold.view])
         world.fault(
             f"{reader.kind} reader differs",
-            f"{fold.view} {fold.conversation_id} at {fold.state.seq}: {differs}",
+            f"{fold.view} {fold.conversation_id} at {fold.state.seq}: "
+            f"{fold.difference(truth[fold.view])}",
         )
-    for reader in readers:
-        for fold in reader.folds.values():
-            fold.settle()
-            if reader.view == "public" and fold.shows_canary:
+    clean: set[int] = set()
+    for _, fold in folds:
+        fold.settle()
+        if fold.view == "public" and id(fold.state) not in clean:
+            if fold.shows_canary:
                 world.fault("private bytes", fold.conversation_id)
+            else:
+                clean.add(id(fold.state))
+    world.counts["readers compared"] += len(folds)
 
 
-def compare_producers(world: World, producers: Sequence[Producer], truth: Truth) -> None:
-    """Hold what is stored against what producers sent and were told."""
-    for producer in producers:
-        stored = {item["id"]: item for item in truth[producer.conversation_id, "owner"]}
-        if len(stored) != len(truth[producer.conversation_id, "owner"]):
-            world.fault("message twice", producer.conversation_id)
-        for message_id in producer.imported:
-            if message_id not in stored:
-                world.fault("import lost", message_id)
-        for turn in producer.turns:
-            _compare_turn(world, turn, stored.get(turn.turn_id))
-        if CANARY in json.dumps(truth[producer.conversation_id, "public"]):
-            world.fault("private bytes", "GET messages")
+def _compare_producer(world: World, producer: Producer, truth: Truth) -> None:
+    """Hold what is stored against what a producer sent and was told."""
+    stored = {item["id"]: item for item in truth["owner"]}
+    if len(stored) != len(truth["owner"]):
+        world.fault("message twice", producer.conversation_id)
+    for message_id in producer.imported:
+        if message_id not in stored:
+            world.fault("import lost", message_id)
+    for turn in producer.turns:
+        _compare_turn(world, turn, stored.get(turn.turn_id))
+    if CANARY in json.dumps(truth["public"]):
+        world.fault("private bytes", "GET messages")
 
 
 def _compare_turn(world: World, turn: SentTurn, message: dict[str, Any] | None) -> None:
@@ -110,22 +128,26 @@ def _compare_turn(world: World, turn: SentTurn, message: dict[str, Any] | None) 
     is_interrupted = "turn_interrupted" in codes
     if codes.count("turn_interrupted") > 1 or (is_interrupted and message["status"] != "failed"):
         world.fault("interrupted badly", message)
-    is_whole = turn.acknowledged == len(turn.events)
+    is_whole, told = turn.is_whole, turn.told_texts
+    has_end = message["status"] in {"completed", "failed"} and not codes
+    if not is_whole and turn.sent == turn.count and has_end:
+        # The last answer was lost with a connection. Then all of it is there, to the last letter.
+        is_whole, told = True, turn.sent_texts
+        world.counts["ends whose acknowledgement was lost"] += 1
     if message["status"] == "streaming" or (not is_whole and message["status"] == "completed"):
-        world.fault("status", f"{turn.acknowledged} of {len(turn.events)}: {message['status']}")
+        world.fault("status", f"{turn.acknowledged} of {turn.count}: {message['status']}")
     if not is_whole and not turn.is_cancelled and not is_interrupted:
         world.fault("ended early", message)
     texts = {block["id"]: text_of(block) for block in blocks}
-    told, sent = texts_of(turn.events[: turn.acknowledged]), texts_of(turn.events)
     for block_id, text in told.items():
         if not (texts.get(block_id) or "").startswith(text):
             world.fault("acknowledged text lost", f"{turn.turn_id} {block_id}: {message}")
     for block_id, found in texts.items():
-        if found is not None and not sent.get(block_id, "").startswith(found):
+        if found is not None and not turn.sent_texts.get(block_id, "").startswith(found):
             world.fault("text nobody sent", f"{turn.turn_id} {block_id}: {found!r}")
 
 
-def check_memory(world: World, samples: Sequence[Usage]) -> str:
+def check_memory(report: Report, samples: Sequence[Usage]) -> str:
     """Return how memory went after warm-up; a fault where it rose."""
     if len(samples) < MEASURE_S_MIN / 2:
         return "memory: too short a run for a verdict"
@@ -136,7 +158,7 @@ def check_memory(world: World, samples: Sequence[Usage]) -> str:
     cached = _cached_bytes(late[0].store_bytes) - _cached_bytes(early[0].store_bytes)
     text += f", of which pages of the store are at most {cached / 2**20:.1f}"
     if after - before - cached > max(before * GROWTH_SHARE_MAX, GROWTH_BYTES_MAX):
-        world.fault("memory grows", text)
+        report.fault("memory grows", text)
     return f"memory: {text}, at most {max(item.rss_bytes for item in samples) / 2**20:.1f}"
 
 
@@ -145,7 +167,13 @@ def _cached_bytes(store_bytes: int) -> int:
     return sum(min(bound, store_bytes) for bound in CACHES_BYTES)
 
 
-def share(values: Sequence[int], part: float) -> int:
-    """Return the value below which that part of ``values`` is; 0 of none."""
-    ordered = sorted(values)
-    return ordered[min(int(len(ordered) * part), len(ordered) - 1)] if ordered else 0
+def spread(counts: Counter[int]) -> str:
+    """Return where the values are that were counted in ``counts``, in ms."""
+    total, seen = counts.total(), 0
+    shares: list[int] = []
+    for value in sorted(counts):
+        seen += counts[value]
+        while len(shares) < len(SHARES) and seen > total * SHARES[len(shares)]:
+            shares.append(value)
+    parts = [f"p{part * 100:g} {value} ms" for part, value in zip(SHARES, shares, strict=False)]
+    return f"{', '.join(parts)}, most {max(counts, default=0)} ms ({total} samples)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
 from tests.crash.wire import Address
@@ -44,6 +44,11 @@ class Body:
             parts.append(piece[:body_bytes])
             self._left -= len(piece)
         return b"".join(parts)
+
+    @property
+    def is_between_chunks(self) -> bool:
+        """Whether everything received is body that was returned, and more is to come."""
+        return bool(self.status) and not self._data and not self._left and not self.is_over
 
     def _take_head(self) -> bool:
         head, found, rest = self._data.partition(b"\r\n\r\n")
@@ -94,15 +99,25 @@ class Connection:
                 raise
             return cls(*await asyncio.open_connection(sock=sock, limit=1024))
 
-    def send_head(self, method: str, path: str, headers: Mapping[str, str]) -> None:
-        """Write the head of the request."""
-        lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
-        head = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{''.join(lines)}\r\n"
-        self.writer.write(head.encode())
+    def write(self, data: bytes) -> None:
+        """Send bytes.
+
+        Raises:
+            ConnectionError: The peer has gone.
+        """
+        if self.writer.is_closing():
+            raise ConnectionResetError("the peer has gone")
+        self.writer.write(data)
+
+    def send_head(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> None:
+        """Write the head of the request, and a body whose length it says."""
+        self.write(encode_head(method, path, headers) + body)
 
     def send_chunk(self, data: bytes) -> None:
         """Write one chunk; an empty one ends the request."""
-        self.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        self.write(b"%x\r\n%b\r\n" % (len(data), data))
 
     async def read(self, size: int = READ_BYTES) -> bytes | None:
         """Return what came of the body, perhaps nothing yet; None at its end, or where it is cut."""
@@ -110,6 +125,10 @@ class Connection:
             return None
         data = await self._reader.read(size)
         return self.body.receive(data) if data else None
+
+    async def read_raw(self, size: int) -> bytes:
+        """Return what came, head and framing included; nothing at the end."""
+        return await self._reader.read(size)
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Yield the whole lines of the body."""
@@ -124,3 +143,80 @@ class Connection:
     def abort(self) -> None:
         """Reset the connection."""
         self.writer.transport.abort()
+
+    async def answer(self) -> bytes:
+        """Return the whole body of an answer of a known length.
+
+        Raises:
+            ConnectionError: It did not come whole.
+        """
+        parts: list[bytes] = []
+        while (data := await self.read()) is not None:
+            parts.append(data)
+        if not self.body.is_over:
+            raise ConnectionResetError("the answer was cut")
+        return b"".join(parts)
+
+    def renew(self) -> bool:
+        """Make ready for another request; return whether the connection takes one."""
+        if self.body.headers.get("connection") == "close" or self.writer.is_closing():
+            return False
+        self.body = Body()
+        return True
+
+
+class Stream(asyncio.Protocol):
+    """One request whose answer is handed on as it comes, without a task to wake for it.
+
+    Attributes:
+        ended: Done when the connection is gone, with why where it was not closed in order.
+    """
+
+    def __init__(self, receive: Callable[[bytes], None]) -> None:
+        self._receive = receive
+        self.ended: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    async def open(
+        cls,
+        address: Address,
+        path: str,
+        headers: Mapping[str, str],
+        receive: Callable[[bytes], None],
+    ) -> tuple[asyncio.Transport, Stream]:
+        """Connect and ask."""
+        async with asyncio.timeout(CONNECT_S_MAX):
+            transport, stream = await asyncio.get_running_loop().create_connection(
+                lambda: cls(receive), *address
+            )
+        if transport.is_closing():
+            raise ConnectionResetError("the peer has gone")
+        transport.write(encode_head("GET", path, headers))
+        return transport, stream
+
+    def data_received(self, data: bytes) -> None:
+        """Hand on what came."""
+        self._receive(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end."""
+        if not self.ended.done():
+            self.ended.set_result(exc)
+
+    def finish(self) -> None:
+        """Take the answer for complete, or of no more use."""
+        self.connection_lost(None)
+
+    def forget(self) -> None:
+        """Hand on nothing more."""
+        self._receive = _drop
+
+
+def _drop(data: bytes) -> None:
+    """Do nothing with it."""
+
+
+def encode_head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
+    """Return the head of a request."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{lines}\r\n".encode()

@@ -7,9 +7,9 @@ Spec: docs/spec/terminal/content-types.md. A content type is one module in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from blockwire.jsontext import Json
 
@@ -22,6 +22,18 @@ Attribute: TypeAlias = Literal["bold", "dim", "italic", "underline", "strikethro
 Wrap: TypeAlias = Literal["word", "character", "none"]
 Align: TypeAlias = Literal["left", "center", "right"]
 
+PALETTE_NAMES: Final[tuple[PaletteName, ...]] = get_args(PaletteName)
+HEX_COLOUR_PATTERN: Final = "#[0-9a-f]{6}"
+
+# One pattern, since a value cannot be one of two kinds of strings; ``$`` would let a break follow.
+Colour: TypeAlias = Annotated[
+    str, Meta(pattern=rf"^(?:{HEX_COLOUR_PATTERN}|{'|'.join(PALETTE_NAMES)})\Z")
+]
+"""``#rrggbb`` or a palette name."""
+
+FragmentShape: TypeAlias = Literal["text", "spans", "lines"]
+"""What data of a type is made of, and what its fragments are therefore."""
+
 
 class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How a text looks; at least one member is set in a valid one.
@@ -33,8 +45,8 @@ class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_
         link: Absolute http, https or mailto URI.
     """
 
-    foreground: str | UnsetType = UNSET
-    background: str | UnsetType = UNSET
+    foreground: Colour | UnsetType = UNSET
+    background: Colour | UnsetType = UNSET
     attributes: tuple[Attribute, ...] | UnsetType = UNSET
     link: str | UnsetType = UNSET
 
@@ -98,7 +110,11 @@ class Content(Protocol):
 
     @property
     def cost_bytes(self) -> int:
-        """What it is counted with against the limits: UTF-8 bytes of all texts and prefixes."""
+        """What it is counted with against the limits; see "Cost" of the page.
+
+        UTF-8 bytes of all texts, prefixes and links, and a fixed price for each style, line and
+        layout, so that it never falls far behind the memory that is held.
+        """
 
     def data(self) -> Data:
         """Return it whole, as an update would carry it (normal form where the type has one)."""
@@ -128,6 +144,10 @@ class ContentType(Protocol):
     @property
     def name(self) -> str:
         """As in ``ContentSnapshot.type``."""
+
+    @property
+    def shape(self) -> FragmentShape:
+        """What its data is made of."""
 
     def read_data(self, value: Json) -> Data:
         """Return ``value`` as data of this type, if it is that by its schema.

@@ -85,9 +85,9 @@ def _make_store(path: Path) -> None:
 # However quick the machine is, a copy is still being made when the signal comes.
 PATIENT_COPY = """
 from blockwire.cli.commands import backup as command
-from blockwire.stores.sqlite import backup
+from blockwire.stores.sqlite import copying
 
-backup._STEPS_PER_LOOK = 1
+copying.STEPS_PER_LOOK = 1
 asked = command.backup_store
 
 def backup_store(path, target, *, on_progress, stopping):

@@ -200,18 +200,18 @@ def test_a_migration_that_is_given_up_leaves_a_whole_store(step: str, tmp_path: 
     make_store(path, 1)
     program = f"""
 import os, signal, sys
-from blockwire.stores.sqlite import upgrade
-upgrade._STEPS_PER_LOOK = 1
-done = upgrade.{"_copy" if step == "copy" else "migrate"}
-def interrupted(*arguments):
+from blockwire.stores.sqlite import copying, upgrade
+copying.STEPS_PER_LOOK = upgrade.STEPS_PER_LOOK = 1
+done = upgrade.{"copy_store" if step == "copy" else "migrate"}
+def interrupted(*arguments, **more):
     os.kill(os.getpid(), signal.SIGINT)
     # The signal is another thread's; it has come when this one is told to stop.
     if {step == "copy"}:
-        assert arguments[-1].wait(20)
+        assert stopping.wait(20)
     else:
         arguments[0].set_progress_handler(stopping.wait, 1)
-    return done(*arguments)
-upgrade.{"_copy" if step == "copy" else "migrate"} = interrupted
+    return done(*arguments, **more)
+upgrade.{"copy_store" if step == "copy" else "migrate"} = interrupted
 asked = upgrade.upgrade_store
 def upgrade_store(path, **more):
     global stopping

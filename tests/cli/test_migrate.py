@@ -11,6 +11,7 @@ from blockwire.stores.sqlite.lock import StoreLock
 from blockwire.stores.sqlite.queries import MIGRATIONS, split_statements
 from blockwire.stores.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 from tests.cli.conftest import Run
+from tests.stores.support import change, opened
 
 CONVERSATION = (
     "INSERT INTO conversations (id, created_at, updated_at, tags) VALUES ('c', 1, 1, '[]')"
@@ -109,6 +110,17 @@ def test_a_copy_never_overwrites_a_file(blockwire: Run, old: Path) -> None:
     assert "--backup" in ended.err
     assert target.read_text(encoding="utf-8") == "mine"
     assert look(old) == (1, 1)
+
+
+def test_a_copy_keeps_the_damage_too(blockwire: Run, old: Path) -> None:
+    # An entry of no conversation: whoever finds that later goes back to this copy.
+    change(old, "INSERT INTO log VALUES (99, 1, 1, 1, 1, x'', NULL)")
+
+    ended = blockwire("migrate", "--store", f"sqlite:///{old}")
+
+    assert (ended.status, ended.err) == (0, "")
+    with opened(old.with_name("old.db.schema-1")) as copy:
+        assert copy.execute("SELECT conversation_no FROM log").fetchall() == [(99,)]
 
 
 def test_a_store_in_use_is_left_alone(blockwire: Run, old: Path) -> None:

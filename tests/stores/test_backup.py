@@ -14,7 +14,7 @@ import pytest
 from blockwire.errors import StoreError
 from blockwire.ports import BackupProgress
 from blockwire.stores import MemoryStore, SqliteStore, backup_store, check_store
-from blockwire.stores.sqlite import backup
+from blockwire.stores.sqlite import copying
 from blockwire.testing.store_contract import numbers_of, plain_append, read_all, tell_turn
 from blockwire.testing.store_script import Script, new_conversation
 from tests.stores.support import change, first_release, opened
@@ -103,7 +103,7 @@ async def test_a_backup_beside_writers_has_what_was_acknowledged_before_it_began
 async def test_a_backup_tells_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup, "_STEPS_PER_LOOK", 200)
+    monkeypatch.setattr(copying, "STEPS_PER_LOOK", 200)
     seen: list[BackupProgress] = []
     async with SqliteStore(tmp_path / "store.sqlite3") as store:
         await store.create_conversation(new_conversation())
@@ -124,7 +124,7 @@ async def test_a_backup_tells_how_far_it_is(
 async def test_a_backup_that_is_cancelled_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
-    monkeypatch.setattr(backup, "_STEPS_PER_LOOK", 100)
+    monkeypatch.setattr(copying, "STEPS_PER_LOOK", 100)
     folder = tmp_path / "copies"
     folder.mkdir()
     begun = anyio.Event()

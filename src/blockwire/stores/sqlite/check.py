@@ -30,6 +30,7 @@ from blockwire.stores.sqlite.reader import (
 from blockwire.stores.sqlite.rows import conversation_from_row
 from blockwire.stores.sqlite.schema import (
     SCHEMA_VERSION,
+    STEPS_PER_LOOK,
     check_version,
     connect_reader,
     missing_parts,
@@ -46,9 +47,6 @@ OUTDATED: Final = "schema_outdated"
 _PROBLEMS_MAX: Final = 1000
 
 _TURNS_PER_PAGE: Final = 500
-
-# Instructions of SQLite's machine between two looks at whether to stop: some milliseconds.
-_STEPS_PER_LOOK: Final = 100_000
 
 
 def check_store(
@@ -75,7 +73,7 @@ def check_store(
         try:
             check_version(connection)
             if stopping is not None:
-                connection.set_progress_handler(stopping.is_set, _STEPS_PER_LOOK)
+                connection.set_progress_handler(stopping.is_set, STEPS_PER_LOOK)
             return check_connection(connection, on_progress)
         finally:
             connection.close()

@@ -26,6 +26,7 @@ __all__ = [
     "BUSY_TIMEOUT_MS",
     "FILE_MODE",
     "SCHEMA_VERSION",
+    "STEPS_PER_LOOK",
     "Synchronous",
     "check_version",
     "connect_checkpointer",
@@ -62,6 +63,10 @@ _CACHED_STATEMENTS: Final = 256
 # small by doing most of it before; and what remains of the file afterwards.
 _CHECKPOINT_PAGES: Final = 16_000
 _JOURNAL_BYTES_MAX: Final = 64 * 1024 * 1024
+
+# Instructions of SQLite's machine between two looks at how far long work is and whether to stop: some
+# milliseconds.
+STEPS_PER_LOOK: Final = 100_000
 
 # Negative: KiB.
 _WRITER_CACHE: Final = -32 * 1024

@@ -5,21 +5,21 @@ Spec: docs/spec/gateway/persistence.md, "Integrity". Opening a store does the sa
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from blockwire.errors import StoreError
+from blockwire.stores.sqlite.copying import copy_store
 from blockwire.stores.sqlite.errors import map_errors
 from blockwire.stores.sqlite.lock import StoreLock
 from blockwire.stores.sqlite.schema import (
-    FILE_MODE,
     SCHEMA_VERSION,
+    STEPS_PER_LOOK,
     check_version,
     connect_reader,
     connect_writer,
@@ -27,9 +27,6 @@ from blockwire.stores.sqlite.schema import (
 )
 
 __all__ = ["UpgradePlan", "plan_upgrade", "upgrade_store"]
-
-# Instructions of SQLite's machine between two looks at how far the copy is: some milliseconds.
-_STEPS_PER_LOOK: Final = 100_000
 
 
 class UpgradePlan(NamedTuple):
@@ -79,12 +76,12 @@ def upgrade_store(
     Args:
         path: Nobody else may have it open.
         backup: Where a copy of the store as it was goes; None makes none.
-        on_copied: Told now and then how large the copy is.
+        on_copied: Told now and then how large the copy is, in bytes.
         stopping: Set to give up: the copy is not kept, and a step that has begun is undone.
 
     Raises:
-        StoreError: ``migration_stopped``, ``store_locked`` while a gateway uses it, ``backup_exists``, ``store_full``, and
-            those of :func:`plan_upgrade`. The store stays as the last whole step left it.
+        StoreError: ``migration_stopped``, ``store_locked`` while a gateway uses it, ``backup_exists``,
+            ``backup_failed``, ``store_full``, and those of :func:`plan_upgrade`. The store stays as the last whole step left it.
     """
     stopping = stopping if stopping is not None else threading.Event()
     with map_errors():
@@ -93,13 +90,11 @@ def upgrade_store(
             if backup is not None:
                 _copy(path, backup, on_copied, stopping)
             with closing(connect_writer(path, synchronous="FULL")) as connection:
-                connection.set_progress_handler(stopping.is_set, _STEPS_PER_LOOK)
+                connection.set_progress_handler(stopping.is_set, STEPS_PER_LOOK)
                 migrate(connection)
         except sqlite3.OperationalError:
             if stopping.is_set():
-                raise StoreError(
-                    "migration_stopped", "the migration was given up; repeat it to go on"
-                ) from None
+                raise _stopped() from None
             raise
         finally:
             lock.release()
@@ -108,39 +103,30 @@ def upgrade_store(
 def _copy(
     path: Path, target: Path, on_copied: Callable[[int], None], stopping: threading.Event
 ) -> None:
-    """Write one commit of the store to ``target``, which gets its name when it is whole."""
-    if os.path.lexists(target):
-        raise StoreError(
-            "backup_exists",
-            f"a backup never overwrites a file, and {target.name} is there: move it, or give "
-            "another name with --backup",
-        )
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-
-    def look() -> int:
-        with suppress(OSError):
-            on_copied(part.stat().st_size)
-        return int(stopping.is_set())
-
     try:
-        # Private from its first byte on.
-        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
-        with closing(connect_reader(path)) as connection:
-            connection.set_progress_handler(look, _STEPS_PER_LOOK)
-            # The copy is a file of its own; the store behind the connection stays unwritten.
-            connection.execute("PRAGMA query_only = OFF")
-            connection.execute("VACUUM INTO ?", (part.as_posix(),))
-        _check(part)
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.link(part, target)
-    finally:
-        with suppress(OSError):
-            part.unlink()
+        copy_store(
+            path,
+            target,
+            check=_check,
+            on_copied=lambda done_bytes, _used_bytes: on_copied(done_bytes),
+            stopping=stopping,
+        )
+    except StoreError as error:
+        if stopping.is_set():
+            raise _stopped() from None
+        if error.code == "backup_exists":
+            detail = f"{error.detail}: move it, or give another name with --backup"
+            raise StoreError(error.code, detail) from None
+        raise
 
 
 def _check(part: Path) -> None:
+    """Refuse a copy that is no sound file; one of a damaged store is kept, to go back to."""
     with closing(sqlite3.connect(part, isolation_level=None)) as connection:
         (answer,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if answer != "ok":
         raise StoreError("backup_failed", "the copy is not sound; the store is as it was")
+
+
+def _stopped() -> StoreError:
+    return StoreError("migration_stopped", "the migration was given up; repeat it to go on")

@@ -4,6 +4,16 @@ Spec: docs/spec/terminal/index.md.
 """
 
 from blockwire.terminal.codec import ALL_TYPES, InvalidMessage, decode_message, encode_message
+from blockwire.terminal.decoder import FrameDecoder
+from blockwire.terminal.framing import (
+    BadFrame,
+    FrameErrorCode,
+    FrameEvent,
+    FrameIds,
+    Ordinary,
+    Payload,
+    encode_frames,
+)
 from blockwire.terminal.messages import (
     EMPTY,
     AppendBody,
@@ -47,6 +57,7 @@ __all__ = [
     "ALL_TYPES",
     "EMPTY",
     "AppendBody",
+    "BadFrame",
     "BlockAppend",
     "BlockExtend",
     "BlockReplaceSuffix",
@@ -65,11 +76,17 @@ __all__ = [
     "ErrorBody",
     "ExtendBody",
     "Failed",
+    "FrameDecoder",
+    "FrameErrorCode",
+    "FrameEvent",
+    "FrameIds",
     "Identity",
     "InvalidMessage",
     "Opened",
     "Operation",
     "OperationIdentity",
+    "Ordinary",
+    "Payload",
     "ProtocolError",
     "ReplaceSuffixBody",
     "Request",
@@ -83,5 +100,6 @@ __all__ = [
     "UpdateBody",
     "WireMessage",
     "decode_message",
+    "encode_frames",
     "encode_message",
 ]

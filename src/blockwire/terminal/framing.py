@@ -1,0 +1,220 @@
+"""Carrier frames: a message as OSC control strings, and one frame read back.
+
+Spec: docs/spec/terminal/framing.md. Above it are messages, JSON in UTF-8; below it is whatever
+carries bytes. Where a frame begins and ends in a stream is found by
+:mod:`blockwire.terminal.scanner`; frames become messages again in
+:mod:`blockwire.terminal.decoder`.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import pybase64
+from msgspec import Struct
+
+from blockwire.errors import LocalProtocolError
+from blockwire.terminal.bounds import (
+
+__all__ = ["BadFrame", "FrameErrorCode", "FrameEvent", "FrameIds", "Fragment", "NUMBER", "OSC", "Ordinary", "Payload", "Refusal", "ST", "decode_fragment", "encode_frames"]
+    FRAGMENT_BYTES,
+    FRAME_ID_MAX,
+    FRAMES_MAX,
+    FRAMING_VERSION,
+    INDEX_MAX,
+    MESSAGE_BYTES_MAX,
+    OSC_NUMBER,
+)
+
+FrameErrorCode: TypeAlias = Literal[
+    "invalid_header",
+    "unknown_framing_version",
+    "invalid_base64",
+    "invalid_fragment_size",
+    "frame_too_long",
+    "message_too_long",
+    "out_of_sequence",
+    "assembly_abandoned",
+    "wrong_terminator",
+    "cancelled",
+    "interrupted",
+    "unfinished",
+]
+"""Why bytes were consumed without a message; told locally and never sent."""
+
+OSC: Final = b"\x1b]"
+ST: Final = b"\x1b\\"
+NUMBER: Final = b"%d" % OSC_NUMBER
+
+_ENCODED_FRAGMENT_BYTES: Final = FRAGMENT_BYTES // 3 * 4
+_BEGINNING: Final = OSC + NUMBER + b";%d;" % FRAMING_VERSION
+# INDEX;MORE; of every frame but a last one.
+_MIDDLES: Final = tuple(b"%d;1;" % index for index in range(FRAMES_MAX))
+
+# Decimals have neither sign nor leading zero. The last field is taken as it stands.
+_HEADER: Final = re.compile(
+    NUMBER + rb";%d;([1-9][0-9]{0,9});(0|[1-9][0-9]{0,2});([01]);" % FRAMING_VERSION
+)
+_OTHER_VERSION: Final = re.compile(NUMBER + rb";(?!%d;)(?:0|[1-9][0-9]*);" % FRAMING_VERSION)
+
+
+class FrameIds:
+    """The numbers of frames that one writer sends: 1 to ``FRAME_ID_MAX``, then 1 again."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self) -> int:
+        """Return the id of the next message."""
+        self._last = self._last % FRAME_ID_MAX + 1
+        return self._last
+
+
+def encode_frames(message: bytes, frame_id: int) -> bytes:
+    """Return the carrier frames of one serialized message, ready to write in one piece.
+
+    Args:
+        message: UTF-8 JSON, 1 to ``MESSAGE_BYTES_MAX`` bytes.
+        frame_id: 1 to ``FRAME_ID_MAX``.
+
+    Raises:
+        LocalProtocolError: ``invalid_frame_id`` or ``invalid_message_size``.
+    """
+    if not 1 <= frame_id <= FRAME_ID_MAX:
+        raise LocalProtocolError("invalid_frame_id", f"a frame id is 1 to {FRAME_ID_MAX}")
+    if not 1 <= len(message) <= MESSAGE_BYTES_MAX:
+        raise LocalProtocolError(
+            "invalid_message_size", f"a message has 1 to {MESSAGE_BYTES_MAX} bytes"
+        )
+    # A full fragment has no padding: the message is encoded as a whole and cut afterwards.
+    encoded = pybase64.b64encode(message)
+    if len(message) <= FRAGMENT_BYTES:
+        return b"%b%d;0;0;%b\x1b\\" % (_BEGINNING, frame_id, encoded)
+    head = b"%b%d;" % (_BEGINNING, frame_id)
+    last = (len(message) - 1) // FRAGMENT_BYTES
+    pieces: list[bytes | memoryview] = []
+    view = memoryview(encoded)
+    for index in range(last):
+        cut = index * _ENCODED_FRAGMENT_BYTES
+        pieces += (head, _MIDDLES[index], view[cut : cut + _ENCODED_FRAGMENT_BYTES], ST)
+    pieces += (head, b"%d;0;" % last, view[last * _ENCODED_FRAGMENT_BYTES :], ST)
+    return b"".join(pieces)
+
+
+class Ordinary(NamedTuple):
+    """Bytes that are nobody's frame, as they came.
+
+    Attributes:
+        data: At least one byte.
+        offset: Of its first byte in the stream.
+    """
+
+    data: bytes
+    offset: int
+
+
+class Payload(NamedTuple):
+    """One message, as it was given to the encoder.
+
+    Attributes:
+        data: 1 to ``MESSAGE_BYTES_MAX`` bytes.
+        frame_id: Which its frames carried.
+        offset: Of the first byte of its first frame in the stream.
+        end: Behind the last byte of its last frame.
+    """
+
+    data: bytes
+    frame_id: int
+    offset: int
+    end: int
+
+
+class BadFrame(NamedTuple):
+    """Bytes that are consumed without a message, for local reports only.
+
+    Attributes:
+        code: Why.
+        detail: One sentence for people.
+        offset: Of the first byte that is consumed.
+        end: Behind the last.
+        frame_id: Of an abandoned assembly, or of a frame whose header could be read.
+    """
+
+    code: FrameErrorCode
+    detail: str
+    offset: int
+    end: int
+    frame_id: int | None
+
+
+FrameEvent: TypeAlias = Ordinary | Payload | BadFrame
+
+
+class Fragment(Struct, frozen=True):
+    """What one good frame holds.
+
+    Attributes:
+        frame_id: The message it belongs to.
+        index: Its place in that message, from 0.
+        is_last: Whether it ends the message.
+        data: Bytes of the message; ``FRAGMENT_BYTES`` unless it is the last.
+    """
+
+    frame_id: int
+    index: int
+    is_last: bool
+    data: bytes
+
+
+class Refusal(NamedTuple):
+    """Why a frame is bad; ``frame_id`` where its header could be read."""
+
+    code: FrameErrorCode
+    detail: str
+    frame_id: int | None = None
+
+
+def decode_fragment(content: bytes) -> Fragment | Refusal:
+    """Return what a frame holds, or why it is none.
+
+    Args:
+        content: What stands between the introducer and ST, from the OSC number on; at most
+            ``OSC_CONTENT_BYTES_MAX`` bytes, which the caller sees to.
+    """
+    header = _HEADER.match(content)
+    if header is None:
+        return _UNKNOWN_VERSION if _OTHER_VERSION.match(content) else _INVALID_HEADER
+    frame_id, index = int(header[1]), int(header[2])
+    if frame_id > FRAME_ID_MAX or index > INDEX_MAX:
+        return _INVALID_HEADER
+    is_last = header[3] == b"0"
+    data = _decode_canonical(content[header.end() :])
+    if data is None:
+        return Refusal("invalid_base64", "not canonical padded base64", frame_id)
+    size = len(data)
+    if size != FRAGMENT_BYTES and (not is_last or not 1 <= size < FRAGMENT_BYTES):
+        return Refusal("invalid_fragment_size", f"a fragment of {size} bytes", frame_id)
+    # All fragments before this one are full, or it will be refused as out of sequence.
+    if index * FRAGMENT_BYTES + size > MESSAGE_BYTES_MAX:
+        return Refusal("message_too_long", f"more than {MESSAGE_BYTES_MAX} bytes", frame_id)
+    return Fragment(frame_id, index, is_last, data)
+
+
+_INVALID_HEADER: Final = Refusal("invalid_header", "not NUMBER;1;FRAME_ID;INDEX;MORE;BASE64")
+_UNKNOWN_VERSION: Final = Refusal("unknown_framing_version", "the framing version is not 1")
+
+
+def _decode_canonical(encoded: bytes) -> bytes | None:
+    try:
+        data = pybase64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        return None
+    # No decoder asks whether the bits that are left over are zero: whoever encodes it again sees.
+    left = len(data) % 3
+    if left and not encoded.endswith(pybase64.b64encode(data[-left:])):
+        return None
+    return data

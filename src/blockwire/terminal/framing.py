@@ -17,8 +17,6 @@ from msgspec import Struct
 
 from blockwire.errors import LocalProtocolError
 from blockwire.terminal.bounds import (
-
-__all__ = ["BadFrame", "FrameErrorCode", "FrameEvent", "FrameIds", "Fragment", "NUMBER", "OSC", "Ordinary", "Payload", "Refusal", "ST", "decode_fragment", "encode_frames"]
     FRAGMENT_BYTES,
     FRAME_ID_MAX,
     FRAMES_MAX,
@@ -27,6 +25,22 @@ __all__ = ["BadFrame", "FrameErrorCode", "FrameEvent", "FrameIds", "Fragment", "
     MESSAGE_BYTES_MAX,
     OSC_NUMBER,
 )
+
+__all__ = [
+    "NUMBER",
+    "OSC",
+    "ST",
+    "BadFrame",
+    "Fragment",
+    "FrameErrorCode",
+    "FrameEvent",
+    "FrameIds",
+    "Ordinary",
+    "Payload",
+    "Refusal",
+    "decode_fragment",
+    "encode_frames",
+]
 
 FrameErrorCode: TypeAlias = Literal[
     "invalid_header",

@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Final, TypeAlias, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from blockwire.errors import LocalProtocolError, RemoteProtocolError
 from blockwire.jsontext import Json, check_json_value, decode_json
-from blockwire.terminal.bounds import MESSAGE_BYTES_MAX, PROTOCOL_VERSION
+from blockwire.terminal.bounds import DEPTH_MAX, MESSAGE_BYTES_MAX, PROTOCOL_VERSION
 from blockwire.terminal.faults import schema_fault
 from blockwire.terminal.identity import identify, is_known_version, is_version, known_kind
 from blockwire.terminal.messages import (
@@ -27,7 +28,9 @@ from blockwire.terminal.messages import (
     CapabilityQuery,
     CapabilityResponse,
     Empty,
+    ExtendBody,
     Identity,
+    ReplaceSuffixBody,
     Unsupported,
     UpdateBody,
     WireMessage,
@@ -43,6 +46,9 @@ ALL_TYPES: Final = frozenset({PLAIN, STYLED, LINES})
 
 SHORT_BYTES_MAX: Final = 2_048
 """Of a message that msgspec reads alone. Beyond, the stricter parser is also the faster one."""
+
+_CONTENT_LEVEL: Final = 3
+"""Levels of JSON around the data of a content: message, body, content."""
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode_short: Final = msgspec.json.Decoder(WireMessage).decode
@@ -117,10 +123,6 @@ def encode_message(message: WireMessage) -> bytes:
             :data:`~blockwire.terminal.bounds.MESSAGE_BYTES_MAX`, else a code of
             :class:`InvalidMessage`: that is how the other end would see it.
     """
-    if isinstance(message.body, AppendBody | UpdateBody):
-        content = message.body.content
-        if content.type not in ALL_TYPES:
-            check_json_value(content.data)
     try:
         data = _encode(message)
     except (TypeError, ValueError, RecursionError) as error:
@@ -128,13 +130,41 @@ def encode_message(message: WireMessage) -> bytes:
         raise LocalProtocolError("invalid_json_value", detail) from None
     if len(data) > MESSAGE_BYTES_MAX:
         raise LocalProtocolError("message_too_long", f"{len(data)} bytes")
-    # What is sent is what the strict reader takes; a second set of rules would drift from it.
-    if len(data) > SHORT_BYTES_MAX or _read_short(data, ALL_TYPES) is None:
-        try:
-            _read(data, ALL_TYPES, _WRITTEN_IN_ANY_VERSION)
-        except InvalidMessage as error:
-            raise LocalProtocolError(error.code, error.detail, pointer=error.pointer) from None
+    # What is sent is what the reader takes; a second set of rules would drift from it.
+    _check_written(data if len(data) <= SHORT_BYTES_MAX else _encode(_abridged(message)))
+    body = message.body
+    if isinstance(body, AppendBody | UpdateBody) and body.content.type not in ALL_TYPES:
+        check_json_value(body.content.data, depth_max=DEPTH_MAX - _CONTENT_LEVEL)
     return data
+
+
+def _check_written(data: bytes) -> None:
+    """Raise for what the other end would refuse; ``data`` has just been written by msgspec."""
+    try:
+        if check_message(_decode_short(data), ALL_TYPES).version == PROTOCOL_VERSION:
+            return
+    except (msgspec.MsgspecError, RemoteProtocolError, RecursionError):
+        # The long way says what is wrong.
+        pass
+    try:
+        _read(data, ALL_TYPES, _WRITTEN_IN_ANY_VERSION)
+    except InvalidMessage as error:
+        raise LocalProtocolError(error.code, error.detail, pointer=error.pointer) from None
+
+
+def _abridged(message: WireMessage) -> WireMessage:
+    """Return ``message`` with its text cut short: valid if, and only if, the whole one is."""
+    body = message.body
+    if isinstance(body, AppendBody | UpdateBody):
+        if isinstance(body.content.data, str):
+            content = replace(body.content, data=body.content.data[:1])
+            return replace(message, body=replace(body, content=content))
+    elif isinstance(body, ExtendBody):
+        if isinstance(body.fragment, str):
+            return replace(message, body=replace(body, fragment=body.fragment[:1]))
+    elif isinstance(body, ReplaceSuffixBody) and isinstance(body.replacement, str):
+        return replace(message, body=replace(body, replacement=body.replacement[:1]))
+    return message
 
 
 def _read_short(data: bytes, content_types: Collection[str]) -> WireMessage | None:

@@ -12,6 +12,7 @@ from blockwire.jsontext import Json
 from blockwire.terminal.content import ContentRefusal, Data, FragmentShape, LogicalLine, Span
 from blockwire.terminal.types.pieces import GrowingText
 from blockwire.terminal.types.reading import read_text
+from blockwire.terminal.types.schemas import text_schema
 from blockwire.terminal.types.shapes import TEXT, has_shape
 from blockwire.terminal.vocabulary import PLAIN
 
@@ -91,4 +92,4 @@ class PlainType:
 
     def schema(self) -> Json:
         """Return the JSON Schema of a string."""
-        return {"type": "string"}
+        return text_schema()

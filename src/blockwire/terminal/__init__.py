@@ -4,7 +4,32 @@ Spec: docs/spec/terminal/index.md.
 """
 
 from blockwire.terminal.codec import ALL_TYPES, InvalidMessage, decode_message, encode_message
+from blockwire.terminal.contexts import (
+    BlockView,
+    ContextView,
+)
 from blockwire.terminal.decoder import FrameDecoder
+from blockwire.terminal.effects import (
+    Answer,
+    BlockAppended,
+    BlockExtended,
+    BlockSealed,
+    BlockSuffixReplaced,
+    BlockUpdated,
+    Change,
+    ContextClosed,
+    ContextInvalidated,
+    ContextOpened,
+    Diagnostic,
+    Effect,
+    PassThrough,
+    Reply,
+    Stopped,
+)
+from blockwire.terminal.endpoint import (
+    Decide,
+    Endpoint,
+)
 from blockwire.terminal.framing import (
     BadFrame,
     FrameErrorCode,
@@ -13,6 +38,9 @@ from blockwire.terminal.framing import (
     Ordinary,
     Payload,
     encode_frames,
+)
+from blockwire.terminal.limits import (
+    Limits,
 )
 from blockwire.terminal.messages import (
     EMPTY,
@@ -52,27 +80,62 @@ from blockwire.terminal.messages import (
     UpdateBody,
     WireMessage,
 )
+from blockwire.terminal.preconditions import (
+    FAILURES,
+    PRECONDITIONS,
+    Precondition,
+)
+from blockwire.terminal.requests import (
+    SENTENCES,
+    PreparedRequest,
+)
+from blockwire.terminal.session import (
+    Ignored,
+    Prepared,
+    PreparedOperation,
+    Rejected,
+    TerminalSession,
+)
 
 __all__ = [
     "ALL_TYPES",
     "EMPTY",
+    "FAILURES",
+    "PRECONDITIONS",
+    "SENTENCES",
+    "Answer",
     "AppendBody",
     "BadFrame",
     "BlockAppend",
+    "BlockAppended",
     "BlockExtend",
+    "BlockExtended",
     "BlockReplaceSuffix",
     "BlockSeal",
+    "BlockSealed",
+    "BlockSuffixReplaced",
     "BlockUpdate",
+    "BlockUpdated",
+    "BlockView",
     "CapabilityQuery",
     "CapabilityResponse",
+    "Change",
     "Closed",
     "ContentSnapshot",
     "ContextClose",
     "ContextCloseResponse",
+    "ContextClosed",
+    "ContextInvalidated",
     "ContextOpen",
     "ContextOpenResponse",
+    "ContextOpened",
+    "ContextView",
     "ControlFailure",
+    "Decide",
+    "Diagnostic",
+    "Effect",
     "Empty",
+    "Endpoint",
     "ErrorBody",
     "ExtendBody",
     "Failed",
@@ -81,19 +144,30 @@ __all__ = [
     "FrameEvent",
     "FrameIds",
     "Identity",
+    "Ignored",
     "InvalidMessage",
+    "Limits",
     "Opened",
     "Operation",
     "OperationIdentity",
     "Ordinary",
+    "PassThrough",
     "Payload",
+    "Precondition",
+    "Prepared",
+    "PreparedOperation",
+    "PreparedRequest",
     "ProtocolError",
+    "Rejected",
     "ReplaceSuffixBody",
+    "Reply",
     "Request",
     "RequestIdentity",
     "Response",
     "SealBody",
+    "Stopped",
     "Supported",
+    "TerminalSession",
     "ToApplication",
     "ToTerminal",
     "Unsupported",

@@ -1,0 +1,385 @@
+"""The state of one connection as a terminal sees it: what is asked, what is allowed, what happens.
+
+Spec: docs/spec/terminal/contexts.md, docs/spec/terminal/operations.md. This module never sees
+bytes, JSON or a screen. Which operation is allowed when is said by
+:mod:`blockwire.terminal.preconditions` alone, how requests are answered by
+:mod:`blockwire.terminal.requests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from blockwire.errors import LocalProtocolError
+from blockwire.terminal.bounds import PROTOCOL_VERSION
+from blockwire.terminal.content import ContentType
+from blockwire.terminal.contexts import Block, Context, ContextView, Ledger
+from blockwire.terminal.effects import (
+    Answer,
+    BlockAppended,
+    BlockExtended,
+    BlockSealed,
+    BlockSuffixReplaced,
+    BlockUpdated,
+    Change,
+    ContextClosed,
+    ContextInvalidated,
+    ContextOpened,
+)
+from blockwire.terminal.limits import Limits
+from blockwire.terminal.messages import (
+    BlockAppend,
+    BlockExtend,
+    BlockReplaceSuffix,
+    BlockSeal,
+    BlockUpdate,
+    CapabilityQuery,
+    Closed,
+    ContextClose,
+    ContextCloseResponse,
+    ContextOpen,
+    ContextOpenResponse,
+    Identity,
+    Opened,
+    Operation,
+    ProtocolError,
+    RequestIdentity,
+    Response,
+    ToApplication,
+    WireMessage,
+)
+from blockwire.terminal.preconditions import CHECKS, Check, Sheet
+from blockwire.terminal.requests import (
+    Offer,
+    PreparedRequest,
+    answer_request,
+    fail_request,
+    failed_identity,
+    record_request,
+    rejection,
+)
+from blockwire.terminal.types import CONTENT_TYPES
+from blockwire.terminal.vocabulary import ERROR_PATHS, PLAIN, OperationErrorCode
+
+PreparedOperation: TypeAlias = Sheet
+"""An operation that may be done; ``operation`` is the message."""
+
+Prepared: TypeAlias = PreparedOperation | PreparedRequest
+
+
+class Rejected(Struct, frozen=True):
+    """An operation that may not be done; its commit uses its id up and answers."""
+
+    operation: Operation
+    code: OperationErrorCode
+
+
+class Ignored(Struct, frozen=True):
+    """A message that gets no answer and changes nothing.
+
+    Attributes:
+        reason: A local code: ``not_for_terminal``, ``unknown_version`` or ``connection_ended``.
+    """
+
+    reason: str
+
+
+class TerminalSession:
+    """Contexts, Blocks and ids of one connection.
+
+    ``prepare`` looks and changes nothing; ``commit`` does what was prepared last and cannot be
+    refused. Between the two the host may ``reject`` instead.
+
+    Args:
+        new_context_id: Returns an id that is not in use; the session asks again if it was.
+        limits: What is kept at most.
+        optional_content_types: What is on offer beside ``text/plain``, as it is advertised.
+        is_baseline_complete: Whether this end speaks the protocol; if not, queries are answered
+            ``unsupported``.
+        registry: What content types there are.
+
+    Raises:
+        LocalProtocolError: ``unknown_content_type`` for a type that the registry does not have,
+            ``content_type_listed_twice`` for one named twice, or for ``text/plain``.
+    """
+
+    def __init__(
+        self,
+        *,
+        new_context_id: Callable[[], str],
+        limits: Limits | None = None,
+        optional_content_types: Sequence[str] = (),
+        is_baseline_complete: bool = True,
+        registry: Mapping[str, ContentType] = CONTENT_TYPES,
+    ) -> None:
+        names = (PLAIN, *optional_content_types)
+        if len(set(names)) < len(names):
+            raise LocalProtocolError("content_type_listed_twice", "an optional type is named once")
+        if unknown := set(names) - registry.keys():
+            raise LocalProtocolError("unknown_content_type", f"not known here: {sorted(unknown)}")
+        self._offer = Offer(
+            optional_content_types=names[1:],
+            is_baseline_complete=is_baseline_complete,
+            new_context_id=new_context_id,
+        )
+        self._ledger = Ledger(
+            limits=limits or Limits(),
+            content_types=MappingProxyType({name: registry[name] for name in names}),
+        )
+        self._contexts: Mapping[str, ContextView] = MappingProxyType(self._ledger.contexts)
+        self._has_ended = False
+
+    @property
+    def contexts(self) -> Mapping[str, ContextView]:
+        """Every Context that came into being, in order, whatever became of it; live."""
+        return self._contexts
+
+    @property
+    def content_types(self) -> Mapping[str, ContentType]:
+        """The types on offer by name, the baseline first."""
+        return self._ledger.content_types
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is answered any more."""
+        return self._has_ended
+
+    def prepare(self, message: WireMessage) -> Prepared | Rejected | Ignored:
+        """Say what is to be done about a valid message. Changes nothing."""
+        if self._has_ended:
+            return Ignored("connection_ended")
+        match message:
+            case BlockExtend() | BlockAppend() | BlockUpdate() | BlockReplaceSuffix() | BlockSeal():
+                if message.version == PROTOCOL_VERSION:
+                    return self._prepare_operation(message, CHECKS[type(message)])
+                return Ignored("unknown_version")
+            case ContextOpen() | ContextClose() if message.version != PROTOCOL_VERSION:
+                return Ignored("unknown_version")
+            case CapabilityQuery() | ContextOpen() | ContextClose():
+                return answer_request(self._ledger, message, self._offer)
+            case _:
+                return Ignored("not_for_terminal")
+
+    def _prepare_operation(
+        self, operation: Operation, checks: tuple[tuple[Check, OperationErrorCode], ...]
+    ) -> PreparedOperation | Rejected:
+        ledger = self._ledger
+        context = ledger.contexts.get(operation.context_id)
+        block = None if context is None else context.blocks.get(operation.body.block_id)
+        sheet = Sheet(ledger, operation, context, block, ledger.revision)
+        for check, code in checks:
+            if not check(sheet):
+                return Rejected(operation, code)
+        return sheet
+
+    def commit(self, verdict: Prepared | Rejected | Ignored) -> tuple[Change, ...]:
+        """Do what was prepared, and return what that changed, in order.
+
+        Raises:
+            LocalProtocolError: ``stale_prepared`` if something has changed since; then nothing
+                does now.
+        """
+        if isinstance(verdict, Sheet):
+            self._begin_change(verdict.revision)
+            return (self._do(verdict),)
+        if isinstance(verdict, PreparedRequest):
+            self._begin_change(verdict.revision)
+            return self._settle(verdict)
+        if isinstance(verdict, Rejected):
+            return (Answer(self._refuse_operation(verdict.operation, verdict.code)),)
+        return ()
+
+    def reject(self, prepared: PreparedOperation, code: OperationErrorCode) -> ProtocolError:
+        """Say no for the host: the operation id is used up, and nothing else happens.
+
+        Raises:
+            LocalProtocolError: ``wrong_error_code`` for a code that answers no operation.
+        """
+        if not ERROR_PATHS[code][1]:
+            raise LocalProtocolError("wrong_error_code", f"{code} does not answer an operation")
+        operation: Operation = prepared.operation
+        return self._refuse_operation(operation, code)
+
+    def fail_message(self, message: WireMessage) -> ToApplication | None:
+        """Answer ``internal_error``, since the terminal failed before anything changed.
+
+        The id is used up, if it was not before; None if the message has no answer at all.
+        """
+        if self._has_ended:
+            return None
+        self._ledger.revision += 1
+        match message:
+            case BlockExtend() | BlockAppend() | BlockUpdate() | BlockReplaceSuffix() | BlockSeal():
+                return self._refuse_operation(message, "internal_error")
+            case CapabilityQuery() | ContextOpen() | ContextClose():
+                return fail_request(self._ledger, message, "internal_error")
+            case _:
+                return None
+
+    def refuse_invalid(self, identity: Identity) -> ToApplication | None:
+        """Answer ``invalid_message`` to what could be identified; None after the end.
+
+        A request id that is new is taken from now on, and so is an operation id of an open
+        Context; what was stored before stays.
+        """
+        if self._has_ended:
+            return None
+        ledger = self._ledger
+        ledger.revision += 1
+        if isinstance(identity, RequestIdentity):
+            response = failed_identity(identity, "invalid_message")
+            record_request(ledger, None, response, identity.context_id)
+            return response
+        return self._use_up(
+            identity.version, identity.operation_id, identity.context_id, "invalid_message"
+        )
+
+    def invalidate(self, context_id: str) -> tuple[Change, ...]:
+        """Take the authority of an open Context away; its Blocks stay as they are.
+
+        Nothing is sent. Returns nothing for a Context that is not open.
+        """
+        context = self._ledger.contexts.get(context_id)
+        if context is None or context.state != "open":
+            return ()
+        self._ledger.revision += 1
+        self._ledger.leave_open(context, "invalidated")
+        return (ContextInvalidated(context_id),)
+
+    def evict(self, context_id: str, block_id: str) -> None:
+        """Forget the content of a Block that the host has trimmed; its id stays used.
+
+        Once nothing can address it any more, all of it is forgotten. A Block that is not there,
+        or was evicted before, is left alone.
+        """
+        context = self._ledger.contexts.get(context_id)
+        block = context and context.blocks.get(block_id)
+        if not context or not block or block.content is None:
+            return
+        self._ledger.revision += 1
+        self._ledger.count(context, cost_bytes=-block.content.cost_bytes)
+        block.content = None
+        if context.state != "open":
+            self._ledger.forget(context, block)
+
+    def end_of_connection(self) -> tuple[Change, ...]:
+        """Close every open Context without an answer; nothing is answered from now on."""
+        self._ledger.revision += 1
+        self._has_ended = True
+        changes: list[Change] = []
+        for context in self._ledger.contexts.values():
+            changes += self._close(context)
+        return tuple(changes)
+
+    def stop(self) -> None:
+        """Answer nothing any more, and leave everything as it is: what is true is not known."""
+        self._ledger.revision += 1
+        self._has_ended = True
+
+    # what happens -------------------------------------------------------------------------
+    def _begin_change(self, revision: int) -> None:
+        if revision != self._ledger.revision:
+            raise LocalProtocolError(
+                "stale_prepared", "something has changed since it was prepared"
+            )
+        self._ledger.revision += 1
+
+    def _settle(self, prepared: PreparedRequest) -> tuple[Change, ...]:
+        request, response = prepared.request, prepared.response
+        if not prepared.is_new:
+            return (Answer(response),)
+        changes = self._change_context(response)
+        context_id = request.context_id if isinstance(request, ContextClose) else None
+        record_request(self._ledger, request, response, context_id)
+        return (*changes, Answer(response))
+
+    def _change_context(self, response: Response) -> tuple[Change, ...]:
+        """Do what the answer to a new request says is done."""
+        ledger = self._ledger
+        match response.body:
+            case Opened():
+                assert isinstance(response, ContextOpenResponse), "nothing else is opened"
+                assert response.context_id, "what is opened has an id"
+                ledger.contexts[response.context_id] = Context(response.context_id)
+                ledger.open_count += 1
+                return (ContextOpened(response.context_id),)
+            case Closed():
+                assert isinstance(response, ContextCloseResponse), "nothing else is closed"
+                return self._close(ledger.contexts[response.context_id])
+            case _:
+                return ()
+
+    def _close(self, context: Context) -> tuple[Change, ...]:
+        if context.state != "open":
+            return ()
+        changes: list[Change] = []
+        for block in context.blocks.values():
+            if block.lifecycle == "mutable":
+                block.lifecycle = "sealed"
+                changes.append(BlockSealed(block, None))
+        self._ledger.leave_open(context, "closed")
+        return (*changes, ContextClosed(context.context_id))
+
+    def _refuse_operation(self, operation: Operation, code: OperationErrorCode) -> ProtocolError:
+        self._ledger.revision += 1
+        return self._use_up(operation.version, operation.operation_id, operation.context_id, code)
+
+    def _use_up(
+        self, version: int, operation_id: str, context_id: str, code: OperationErrorCode
+    ) -> ProtocolError:
+        context = self._ledger.contexts.get(context_id)
+        if context is not None and context.state == "open":
+            self._ledger.record(context, operation_id)
+        return rejection(version, operation_id, context_id, code)
+
+    def _do(self, sheet: Sheet) -> Change:
+        """Change what the operation changes. All checks have passed."""
+        ledger, context, block = self._ledger, sheet.context, sheet.block
+        operation: Operation = sheet.operation
+        assert context is not None, "checked before"
+        operation_id = operation.operation_id
+        ledger.record(context, operation_id)
+        if isinstance(operation, BlockAppend):
+            return self._append(operation, context, sheet)
+        assert block is not None, "checked before"
+        if isinstance(operation, BlockSeal):
+            block.lifecycle = "sealed"
+            return BlockSealed(block, operation_id)
+        content = block.content
+        assert content is not None, "checked before"
+        old_bytes = content.cost_bytes
+        change: Change
+        match operation:
+            case BlockExtend(body=extension):
+                change = BlockExtended(
+                    block, operation_id, content.scalar_count, extension.fragment
+                )
+                content.extend(extension.fragment)
+            case BlockReplaceSuffix(body=suffix):
+                change = BlockSuffixReplaced(block, operation_id, suffix.retain, suffix.replacement)
+                content.replace_suffix(suffix.retain, suffix.replacement)
+            case BlockUpdate(body=update):
+                change = BlockUpdated(block, operation_id)
+                assert sheet.content is not None, "made by the check of resources"
+                content = block.content = sheet.content
+                block.content_type = update.content.type
+        block.content_state = operation_id
+        ledger.count(context, cost_bytes=content.cost_bytes - old_bytes)
+        return change
+
+    def _append(self, operation: BlockAppend, context: Context, sheet: Sheet) -> BlockAppended:
+        body = operation.body
+        assert sheet.content is not None, "made by the check of resources"
+        block = Block(
+            context.context_id, body.block_id, body.content.type, sheet.content,
+            operation.operation_id, body.lifecycle,
+        )  # fmt: skip
+        context.blocks[body.block_id] = block
+        context.id_chars += len(body.block_id)
+        self._ledger.block_count += 1
+        self._ledger.count(context, cost_bytes=sheet.content.cost_bytes)
+        return BlockAppended(block, operation.operation_id)

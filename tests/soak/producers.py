@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from tests.soak.script import Event, answer, texts_of
 from tests.soak.wire import Connection
-from tests.soak.world import CANARY, CLOCK, World
+from tests.soak.world import CANARY, CLOCK, Plan, World
 
-DELTAS_MAX: Final = 120
+DELTAS_MIN: Final = 10
 UPLOAD_S_MAX: Final = 60.0
 EXPECTED_REFUSALS: Final = frozenset({"turn_terminal", "gateway_stopping"})
 
@@ -86,11 +86,12 @@ class Pace:
 class Producer:
     """Lets turn after turn stream into one conversation."""
 
-    def __init__(self, world: World, name: str, rate_per_s: float) -> None:
+    def __init__(self, world: World, name: str, plan: Plan) -> None:
         self._world = world
         self._name = name
+        self._deltas_max = plan.deltas_max
         self._rng: random.Random = world.rng(name)
-        self._pace = Pace(world, rate_per_s)
+        self._pace = Pace(world, plan.rate_per_s)
         self.conversation_id = ""
         self.turns: list[SentTurn] = []
         self.imported: list[str] = []
@@ -157,7 +158,7 @@ class Producer:
             other = await self._world.ask("POST", path, {"content": "other"}, headers=headers)
             if other.status != 409:
                 self._world.fault("key reused", other)
-        events = answer(turn_id, self._rng, self._rng.randrange(10, DELTAS_MAX))
+        events = answer(turn_id, self._rng, self._rng.randrange(DELTAS_MIN, self._deltas_max))
         return SentTurn(turn_id, made.headers["blockwire-epoch"], events)
 
     async def _stream(self, turn: SentTurn) -> None:
@@ -202,36 +203,55 @@ class Producer:
 
     # batches ------------------------------------------------------------------------------
     async def _send_batches(self, turn: SentTurn, cancel_at: int | None) -> bool:
-        while turn.acknowledged < turn.count:
-            first = turn.acknowledged
-            # Now and then a batch goes back over what is known already.
-            first = max(first - self._rng.randrange(4), 0)
-            last = min(turn.acknowledged + self._rng.randrange(1, 12), turn.count)
-            if cancel_at is not None and cancel_at < last and not turn.is_cancelled:
-                await self._cancel(turn)
-            deltas = turn.deltas_before[last] - turn.deltas_before[turn.acknowledged]
-            data = b"".join(turn.lines[first:last])
-            turn.sent = max(turn.sent, last)
-            connection = await Connection.open(self._world.address)
-            try:
-                connection.send_head(
-                    "POST",
-                    f"{self._path}/turns/{turn.turn_id}/events",
-                    {
-                        "content-type": "application/x-ndjson",
-                        "content-length": str(len(data)),
-                        "blockwire-epoch": turn.epoch,
-                    },
-                )
-                connection.write(data)
-                if await self._read_answer(connection, turn):
-                    return True
-            finally:
-                connection.writer.close()
-            self._pace.spend(deltas)
-            if not self._world.is_draining:
-                await self._pace.wait()
-        return True
+        kept: Connection | None = None
+        try:
+            while turn.acknowledged < turn.count:
+                first = turn.acknowledged
+                # Now and then a batch goes back over what is known already.
+                first = max(first - self._rng.randrange(4), 0)
+                last = min(turn.acknowledged + self._rng.randrange(1, 12), turn.count)
+                if cancel_at is not None and cancel_at < last and not turn.is_cancelled:
+                    await self._cancel(turn)
+                deltas = turn.deltas_before[last] - turn.deltas_before[turn.acknowledged]
+                life, was_kept = self._world.life, kept is not None
+                connection = kept = kept or await Connection.open(self._world.address)
+                try:
+                    if await self._send_batch(connection, turn, first, last):
+                        return True
+                except OSError:
+                    # The gateway that kept it has ended since: once more on a new one.
+                    if not was_kept or connection.body.status:
+                        raise
+                    is_usable = False
+                else:
+                    is_usable = life == self._world.life and connection.renew()
+                if not is_usable:
+                    connection.writer.close()
+                    kept = None
+                self._pace.spend(deltas)
+                if not self._world.is_draining:
+                    await self._pace.wait()
+            return True
+        finally:
+            if kept is not None:
+                kept.writer.close()
+
+    async def _send_batch(
+        self, connection: Connection, turn: SentTurn, first: int, last: int
+    ) -> bool:
+        data = b"".join(turn.lines[first:last])
+        turn.sent = max(turn.sent, last)
+        connection.send_head(
+            "POST",
+            f"{self._path}/turns/{turn.turn_id}/events",
+            {
+                "content-type": "application/x-ndjson",
+                "content-length": str(len(data)),
+                "blockwire-epoch": turn.epoch,
+            },
+            data,
+        )
+        return await self._read_answer(connection, turn)
 
     # duplex -------------------------------------------------------------------------------
     async def _send_duplex(

@@ -230,6 +230,7 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--rate", type=float, default=20.0, help="deltas a second, each")
     parser.add_argument("--workers", type=int, default=2, help="processes of the load")
+    parser.add_argument("--deltas", type=int, default=600, help="of one answer, at most")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     plan = Plan(
@@ -239,6 +240,7 @@ def main() -> int:
         duration_s=options.minutes * 60,
         seed=options.seed,
         workers=options.workers,
+        deltas_max=options.deltas,
     )
     return 1 if soak(plan).faults else 0
 

@@ -63,7 +63,7 @@ class _Worker:
         self._orders: asyncio.Queue[Order] = asyncio.Queue()
         self._world = World(("127.0.0.1", part.port), plan.seed)
         self._producers = [
-            Producer(self._world, f"c{number}", plan.rate_per_s)
+            Producer(self._world, f"c{number}", plan)
             for number in range(part.number, plan.conversations, plan.workers)
         ]
         self._readers: list[RawReader | SdkReader] = []

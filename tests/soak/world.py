@@ -42,6 +42,8 @@ class Plan(NamedTuple):
     duration_s: float
     seed: int
     workers: int = 2
+    # Of one answer.
+    deltas_max: int = 120
 
 
 class Step(NamedTuple):

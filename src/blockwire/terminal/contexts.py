@@ -153,11 +153,15 @@ class Ledger(Struct, eq=False, kw_only=True):
         if not self.can_record(context, operation_id):
             context.is_full = True
             return
+        self.add_operation_id(context, operation_id)
+
+    def add_operation_id(self, context: Context, operation_id: str) -> None:
+        """Use an operation id up that is new and can be recorded."""
         context.operation_ids.add(operation_id)
         context.id_chars += len(operation_id)
         self.operation_id_count += 1
 
-    def count(self, context: Context, *, cost_bytes: int) -> None:
+    def count(self, context: Context, cost_bytes: int) -> None:
         """Add to the sums; a negative cost takes away."""
         context.cost_bytes += cost_bytes
         self.cost_bytes += cost_bytes

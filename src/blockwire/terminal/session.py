@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from blockwire.errors import LocalProtocolError
 from blockwire.terminal.bounds import PROTOCOL_VERSION
-from blockwire.terminal.content import ContentType
+from blockwire.terminal.content import Content, ContentType
 from blockwire.terminal.contexts import Block, Context, ContextView, Ledger
 from blockwire.terminal.effects import (
     Answer,
@@ -52,7 +52,7 @@ from blockwire.terminal.messages import (
     ToApplication,
     WireMessage,
 )
-from blockwire.terminal.preconditions import CHECKS, Check, Sheet
+from blockwire.terminal.preconditions import CHECKS, Sheet
 from blockwire.terminal.requests import (
     Offer,
     PreparedRequest,
@@ -155,7 +155,7 @@ class TerminalSession:
         match message:
             case BlockExtend() | BlockAppend() | BlockUpdate() | BlockReplaceSuffix() | BlockSeal():
                 if message.version == PROTOCOL_VERSION:
-                    return self._prepare_operation(message, CHECKS[type(message)])
+                    return self._prepare_operation(message)
                 return Ignored("unknown_version")
             case ContextOpen() | ContextClose() if message.version != PROTOCOL_VERSION:
                 return Ignored("unknown_version")
@@ -164,14 +164,12 @@ class TerminalSession:
             case _:
                 return Ignored("not_for_terminal")
 
-    def _prepare_operation(
-        self, operation: Operation, checks: tuple[tuple[Check, OperationErrorCode], ...]
-    ) -> PreparedOperation | Rejected:
+    def _prepare_operation(self, operation: Operation) -> PreparedOperation | Rejected:
         ledger = self._ledger
         context = ledger.contexts.get(operation.context_id)
         block = None if context is None else context.blocks.get(operation.body.block_id)
         sheet = Sheet(ledger, operation, context, block, ledger.revision)
-        for check, code in checks:
+        for check, code in CHECKS[type(operation)]:
             if not check(sheet):
                 return Rejected(operation, code)
         return sheet
@@ -261,7 +259,7 @@ class TerminalSession:
         if not context or not block or block.content is None:
             return
         self._ledger.revision += 1
-        self._ledger.count(context, cost_bytes=-block.content.cost_bytes)
+        self._ledger.count(context, -block.content.cost_bytes)
         block.content = None
         if context.state != "open":
             self._ledger.forget(context, block)
@@ -338,37 +336,47 @@ class TerminalSession:
 
     def _do(self, sheet: Sheet) -> Change:
         """Change what the operation changes. All checks have passed."""
-        ledger, context, block = self._ledger, sheet.context, sheet.block
-        operation: Operation = sheet.operation
+        context = sheet.context
         assert context is not None, "checked before"
-        operation_id = operation.operation_id
-        ledger.record(context, operation_id)
+        operation: Operation = sheet.operation
+        self._ledger.add_operation_id(context, operation.operation_id)
         if isinstance(operation, BlockAppend):
             return self._append(operation, context, sheet)
+        block = sheet.block
         assert block is not None, "checked before"
         if isinstance(operation, BlockSeal):
             block.lifecycle = "sealed"
-            return BlockSealed(block, operation_id)
+            return BlockSealed(block, operation.operation_id)
+        return self._change_content(operation, context, block, sheet.content)
+
+    def _change_content(
+        self,
+        operation: BlockExtend | BlockReplaceSuffix | BlockUpdate,
+        context: Context,
+        block: Block,
+        new_content: Content | None,
+    ) -> Change:
         content = block.content
         assert content is not None, "checked before"
+        operation_id = operation.operation_id
         old_bytes = content.cost_bytes
         change: Change
         match operation:
-            case BlockExtend(body=extension):
-                change = BlockExtended(
-                    block, operation_id, content.scalar_count, extension.fragment
-                )
-                content.extend(extension.fragment)
-            case BlockReplaceSuffix(body=suffix):
-                change = BlockSuffixReplaced(block, operation_id, suffix.retain, suffix.replacement)
-                content.replace_suffix(suffix.retain, suffix.replacement)
-            case BlockUpdate(body=update):
+            case BlockExtend():
+                fragment = operation.body.fragment
+                change = BlockExtended(block, operation_id, content.scalar_count, fragment)
+                content.extend(fragment)
+            case BlockReplaceSuffix():
+                body = operation.body
+                change = BlockSuffixReplaced(block, operation_id, body.retain, body.replacement)
+                content.replace_suffix(body.retain, body.replacement)
+            case BlockUpdate():
                 change = BlockUpdated(block, operation_id)
-                assert sheet.content is not None, "made by the check of resources"
-                content = block.content = sheet.content
-                block.content_type = update.content.type
+                assert new_content is not None, "made by the check of resources"
+                content = block.content = new_content
+                block.content_type = operation.body.content.type
         block.content_state = operation_id
-        ledger.count(context, cost_bytes=content.cost_bytes - old_bytes)
+        self._ledger.count(context, content.cost_bytes - old_bytes)
         return change
 
     def _append(self, operation: BlockAppend, context: Context, sheet: Sheet) -> BlockAppended:
@@ -381,5 +389,5 @@ class TerminalSession:
         context.blocks[body.block_id] = block
         context.id_chars += len(body.block_id)
         self._ledger.block_count += 1
-        self._ledger.count(context, cost_bytes=sheet.content.cost_bytes)
+        self._ledger.count(context, sheet.content.cost_bytes)
         return BlockAppended(block, operation.operation_id)

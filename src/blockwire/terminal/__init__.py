@@ -3,6 +3,14 @@
 Spec: docs/spec/terminal/index.md.
 """
 
+from blockwire.terminal.application import (
+    Application,
+    ApplicationLimits,
+)
+from blockwire.terminal.blocks import (
+    BlockHandle,
+    ContextHandle,
+)
 from blockwire.terminal.codec import ALL_TYPES, InvalidMessage, decode_message, encode_message
 from blockwire.terminal.content import (
     Content,
@@ -20,7 +28,14 @@ from blockwire.terminal.contexts import (
     BlockView,
     ContextView,
 )
+from blockwire.terminal.cutting import (
+    GivenData,
+)
 from blockwire.terminal.decoder import FrameDecoder
+from blockwire.terminal.detection import (
+    answer_s,
+    reason_not_to_ask,
+)
 from blockwire.terminal.effects import (
     Answer,
     BlockAppended,
@@ -41,6 +56,12 @@ from blockwire.terminal.effects import (
 from blockwire.terminal.endpoint import (
     Decide,
     Endpoint,
+)
+from blockwire.terminal.fallback import (
+    AppendOnlyFallback,
+    Fallback,
+    ShownBlock,
+    printed,
 )
 from blockwire.terminal.framing import (
     BadFrame,
@@ -92,6 +113,16 @@ from blockwire.terminal.messages import (
     UpdateBody,
     WireMessage,
 )
+from blockwire.terminal.news import (
+    BlockFailed,
+    ContextEnded,
+    ContextLost,
+    ContextReady,
+    ContextRefused,
+    Input,
+    Negotiated,
+    News,
+)
 from blockwire.terminal.preconditions import (
     FAILURES,
     PRECONDITIONS,
@@ -101,6 +132,7 @@ from blockwire.terminal.requests import (
     SENTENCES,
     PreparedRequest,
 )
+from blockwire.terminal.schemas import SCHEMA_EXCEPTIONS, message_schemas
 from blockwire.terminal.session import (
     Ignored,
     Prepared,
@@ -122,6 +154,9 @@ from blockwire.terminal.types import (
     project_line,
     read_fragment,
 )
+from blockwire.terminal.vocabulary import (
+    Lifecycle,
+)
 
 __all__ = [
     "ALL_TYPES",
@@ -132,14 +167,20 @@ __all__ = [
     "LINK_CHARS_MAX",
     "PRECONDITIONS",
     "PREFIX_CHARS_MAX",
+    "SCHEMA_EXCEPTIONS",
     "SENTENCES",
     "Answer",
     "AppendBody",
+    "AppendOnlyFallback",
+    "Application",
+    "ApplicationLimits",
     "BadFrame",
     "BlockAppend",
     "BlockAppended",
     "BlockExtend",
     "BlockExtended",
+    "BlockFailed",
+    "BlockHandle",
     "BlockReplaceSuffix",
     "BlockSeal",
     "BlockSealed",
@@ -158,10 +199,15 @@ __all__ = [
     "ContextClose",
     "ContextCloseResponse",
     "ContextClosed",
+    "ContextEnded",
+    "ContextHandle",
     "ContextInvalidated",
+    "ContextLost",
     "ContextOpen",
     "ContextOpenResponse",
     "ContextOpened",
+    "ContextReady",
+    "ContextRefused",
     "ContextView",
     "ControlFailure",
     "Data",
@@ -173,18 +219,24 @@ __all__ = [
     "ErrorBody",
     "ExtendBody",
     "Failed",
+    "Fallback",
     "FragmentShape",
     "FrameDecoder",
     "FrameErrorCode",
     "FrameEvent",
     "FrameIds",
+    "GivenData",
     "Identity",
     "Ignored",
+    "Input",
     "InvalidMessage",
     "Layout",
+    "Lifecycle",
     "Limits",
     "Line",
     "LogicalLine",
+    "Negotiated",
+    "News",
     "Opened",
     "Operation",
     "OperationIdentity",
@@ -203,6 +255,7 @@ __all__ = [
     "RequestIdentity",
     "Response",
     "SealBody",
+    "ShownBlock",
     "ShownLine",
     "Span",
     "Stopped",
@@ -214,14 +267,18 @@ __all__ = [
     "Unsupported",
     "UpdateBody",
     "WireMessage",
+    "answer_s",
     "decode_message",
     "encode_frames",
     "encode_message",
     "fits",
     "fragment_schema",
     "is_valid_link",
+    "message_schemas",
     "normal_layout",
     "normal_spans",
+    "printed",
     "project_line",
     "read_fragment",
+    "reason_not_to_ask",
 ]

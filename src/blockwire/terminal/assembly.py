@@ -35,30 +35,26 @@ class Assembly:
         """Bytes of the fragments so far."""
         return self._retained_bytes
 
-    def add(self, fragment: Fragment, offset: int, end: int) -> Sequence[Payload | BadFrame]:
-        """Return the message that ``fragment`` completes, and what it abandons or is refused for.
-
-        Args:
-            fragment: Of a frame that is good by itself.
-            offset: Of its first byte in the stream.
-            end: Behind its last.
-        """
+    def add(self, fragment: Fragment) -> Sequence[Payload | BadFrame]:
+        """Return the message that ``fragment`` completes, and what it abandons or is refused for."""
+        frame_id = fragment.frame_id
         if fragment.index == 0:
-            abandoned = self.abandon("assembly_abandoned")
+            abandoned = self.abandon("assembly_abandoned") if self._parts else ()
             if fragment.is_last:
-                return (*abandoned, Payload(fragment.data, fragment.frame_id, offset, end))
-            self._frame_id = fragment.frame_id
-            self._offset = offset
-            self._keep(fragment, end)
+                payload = Payload(fragment.data, frame_id, fragment.offset, fragment.end)
+                return (*abandoned, payload) if abandoned else (payload,)
+            self._frame_id = frame_id
+            self._offset = fragment.offset
+            self._keep(fragment)
             return abandoned
-        if fragment.index != len(self._parts) or fragment.frame_id != self._frame_id:
+        if fragment.index != len(self._parts) or frame_id != self._frame_id:
             detail = f"frame {fragment.index} does not follow"
-            refused = BadFrame("out_of_sequence", detail, offset, end, fragment.frame_id)
+            refused = BadFrame("out_of_sequence", detail, fragment.offset, fragment.end, frame_id)
             return (*self.abandon("assembly_abandoned"), refused)
-        self._keep(fragment, end)
+        self._keep(fragment)
         if not fragment.is_last:
             return ()
-        payload = Payload(b"".join(self._parts), self._frame_id, self._offset, end)
+        payload = Payload(b"".join(self._parts), frame_id, self._offset, fragment.end)
         self._forget()
         return (payload,)
 
@@ -70,10 +66,10 @@ class Assembly:
         self._forget()
         return (report,)
 
-    def _keep(self, fragment: Fragment, end: int) -> None:
+    def _keep(self, fragment: Fragment) -> None:
         self._parts.append(fragment.data)
         self._retained_bytes += len(fragment.data)
-        self._end = end
+        self._end = fragment.end
 
     def _forget(self) -> None:
         self._parts.clear()

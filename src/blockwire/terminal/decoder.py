@@ -15,7 +15,7 @@ from blockwire.terminal.bounds import (
     INPUT_HOLD_S,
     OSC_CONTENT_BYTES_MAX,
 )
-from blockwire.terminal.framing import BadFrame, FrameEvent, Ordinary, Refusal, decode_fragment
+from blockwire.terminal.framing import Fragment, FrameEvent
 from blockwire.terminal.scanner import FrameScanner, ScanToken
 from blockwire.terminal.scantable import ESC, INTRODUCER
 
@@ -110,15 +110,9 @@ class FrameDecoder:
     def _assemble(self, tokens: list[ScanToken]) -> list[FrameEvent]:
         events: list[FrameEvent] = []
         for token in tokens:
-            if isinstance(token, Ordinary | BadFrame):
+            if isinstance(token, Fragment):
+                events += self._assembly.add(token)
+            else:
                 events += self._assembly.abandon("assembly_abandoned")
                 events.append(token)
-                continue
-            fragment = decode_fragment(token.data)
-            if isinstance(fragment, Refusal):
-                events += self._assembly.abandon("assembly_abandoned")
-                events.append(BadFrame(fragment.code, fragment.detail, token.offset, token.end,
-                                       fragment.frame_id))  # fmt: skip
-            else:
-                events += self._assembly.add(fragment, token.offset, token.end)
         return events

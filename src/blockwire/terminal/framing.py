@@ -37,7 +37,6 @@ __all__ = [
     "FrameIds",
     "Ordinary",
     "Payload",
-    "Refusal",
     "decode_fragment",
     "encode_frames",
 ]
@@ -176,50 +175,56 @@ class Fragment(Struct, frozen=True):
         index: Its place in that message, from 0.
         is_last: Whether it ends the message.
         data: Bytes of the message; ``FRAGMENT_BYTES`` unless it is the last.
+        offset: Of the first byte of the frame in the stream.
+        end: Behind its last byte.
     """
 
     frame_id: int
     index: int
     is_last: bool
     data: bytes
+    offset: int
+    end: int
 
 
-class Refusal(NamedTuple):
-    """Why a frame is bad; ``frame_id`` where its header could be read."""
-
-    code: FrameErrorCode
-    detail: str
-    frame_id: int | None = None
-
-
-def decode_fragment(content: bytes) -> Fragment | Refusal:
-    """Return what a frame holds, or why it is none.
+def decode_fragment(content: bytes, offset: int, end: int) -> Fragment | BadFrame:
+    """Return what a frame holds, or why it is bad.
 
     Args:
         content: What stands between the introducer and ST, from the OSC number on; at most
             ``OSC_CONTENT_BYTES_MAX`` bytes, which the caller sees to.
+        offset: Of the first byte of the frame in the stream.
+        end: Behind its last byte.
     """
     header = _HEADER.match(content)
     if header is None:
-        return _UNKNOWN_VERSION if _OTHER_VERSION.match(content) else _INVALID_HEADER
+        is_other = _OTHER_VERSION.match(content) is not None
+        code: FrameErrorCode = "unknown_framing_version" if is_other else "invalid_header"
+        return BadFrame(code, _HEADER_DETAILS[code], offset, end, None)
     frame_id, index = int(header[1]), int(header[2])
     if frame_id > FRAME_ID_MAX or index > INDEX_MAX:
-        return _INVALID_HEADER
+        detail = _HEADER_DETAILS["invalid_header"]
+        return BadFrame("invalid_header", detail, offset, end, None)
     is_last = header[3] == b"0"
     data = _decode_canonical(content[header.end() :])
     if data is None:
-        return Refusal("invalid_base64", "not canonical padded base64", frame_id)
+        detail = "not canonical padded base64"
+        return BadFrame("invalid_base64", detail, offset, end, frame_id)
     size = len(data)
     if size != FRAGMENT_BYTES and (not is_last or not 1 <= size < FRAGMENT_BYTES):
-        return Refusal("invalid_fragment_size", f"a fragment of {size} bytes", frame_id)
+        detail = f"a fragment of {size} bytes"
+        return BadFrame("invalid_fragment_size", detail, offset, end, frame_id)
     # All fragments before this one are full, or it will be refused as out of sequence.
     if index * FRAGMENT_BYTES + size > MESSAGE_BYTES_MAX:
-        return Refusal("message_too_long", f"more than {MESSAGE_BYTES_MAX} bytes", frame_id)
-    return Fragment(frame_id, index, is_last, data)
+        detail = f"more than {MESSAGE_BYTES_MAX} bytes"
+        return BadFrame("message_too_long", detail, offset, end, frame_id)
+    return Fragment(frame_id, index, is_last, data, offset, end)
 
 
-_INVALID_HEADER: Final = Refusal("invalid_header", "not NUMBER;1;FRAME_ID;INDEX;MORE;BASE64")
-_UNKNOWN_VERSION: Final = Refusal("unknown_framing_version", "the framing version is not 1")
+_HEADER_DETAILS: Final[dict[FrameErrorCode, str]] = {
+    "invalid_header": "not NUMBER;1;FRAME_ID;INDEX;MORE;BASE64",
+    "unknown_framing_version": f"the framing version is not {FRAMING_VERSION}",
+}
 
 
 def _decode_canonical(encoded: bytes) -> bytes | None:

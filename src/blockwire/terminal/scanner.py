@@ -7,33 +7,29 @@ Spec: docs/spec/terminal/framing.md, "The scanner". What a byte does is in
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from blockwire.terminal.bounds import OSC_CONTENT_BYTES_MAX
-from blockwire.terminal.framing import OSC, ST, BadFrame, FrameErrorCode, Ordinary
+from blockwire.terminal.framing import (
+    OSC,
+    ST,
+    BadFrame,
+    Fragment,
+    FrameErrorCode,
+    Ordinary,
+    decode_fragment,
+)
 from blockwire.terminal.scantable import DROP_CODES, ESC, INTRODUCER, step
 
-__all__ = ["Content", "FrameScanner", "ScanToken"]
+__all__ = ["FrameScanner", "ScanToken"]
 
-_ESC_BYTE: Final = 0x1B
+# The rows of the table, spread out: a tuple is asked faster.
+_AT_NUMBER: Final = tuple(step("number", byte).act for byte in range(256))
+_AFTER_ESC: Final = tuple(step("escape", byte).act for byte in range(256))
 _DROPPING: Final = tuple(bytes((byte,)) for byte in DROP_CODES)
 
 
-class Content(NamedTuple):
-    """What a frame with a good end holds, from the OSC number to its terminator.
-
-    Attributes:
-        data: At most ``OSC_CONTENT_BYTES_MAX`` bytes.
-        offset: Of the ESC that begins the frame.
-        end: Behind the terminator.
-    """
-
-    data: bytes
-    offset: int
-    end: int
-
-
-ScanToken: TypeAlias = Ordinary | Content | BadFrame
+ScanToken: TypeAlias = Ordinary | Fragment | BadFrame
 
 _DETAILS: Final[dict[FrameErrorCode, str]] = {
     "frame_too_long": f"more than {OSC_CONTENT_BYTES_MAX} bytes before the end of a frame",
@@ -109,9 +105,10 @@ class FrameScanner:
             if self._held != INTRODUCER:
                 return self.release()
             self._frame_offset = self.held_offset
-        token = self._bad_frame("unfinished", self._next_offset)
-        self._leave_frame()
-        return [token]
+        tokens: list[ScanToken] = []
+        self._leave_frame(0, self._bad_frame("unfinished", self._next_offset), tokens)
+        self._held = b""
+        return tokens
 
     def _scan_ground(self, data: bytes, start: int, base: int, tokens: list[ScanToken]) -> int:
         """Pass on what is ordinary from ``start``; return where a content begins, or the end."""
@@ -120,7 +117,7 @@ class FrameScanner:
             behind = found + len(INTRODUCER)
             if behind == len(data):
                 break
-            if step("number", data[behind]).act != "pass":
+            if _AT_NUMBER[data[behind]] != "pass":
                 self._is_in_frame = True
                 self._frame_offset = base + found
                 if found > start:
@@ -135,56 +132,57 @@ class FrameScanner:
 
     def _scan_frame(self, data: bytes, start: int, base: int, tokens: list[ScanToken]) -> int:
         """Look for the end of the frame from ``start``; return where to go on."""
-        stop = _find_end(data, start)
-        self._length += stop - start
-        is_too_long = self._length > OSC_CONTENT_BYTES_MAX
-        if stop == len(data) or (data[stop] == _ESC_BYTE and stop + 1 == len(data)):
-            self._held = data[stop:]
-            if is_too_long:
-                self._content.clear()
-            else:
-                self._content += data[start:stop]
-            return len(data)
-        code: FrameErrorCode | None
-        if step("frame", data[stop]).state == "escape":
-            is_terminated = step("escape", data[stop + 1]).act == "end"
-            end = stop + len(ST) if is_terminated else stop
-            code = None if is_terminated else "interrupted"
-        else:
-            end = stop + 1
-            code = DROP_CODES[data[stop]]
-        if is_too_long:
-            code = "frame_too_long"
-        if code is None:
-            content = data[start:stop]
+        size = len(data)
+        found = data.find(ESC, start)
+        escape = size if found < 0 else found
+        is_terminated = escape + 1 < size and _AFTER_ESC[data[escape + 1]] == "end"
+        # ESC and a byte that does not end a frame well are read from ground.
+        end = escape + len(ST) if is_terminated else escape
+        token: ScanToken | None = None
+        if is_terminated and self._length + escape - start <= OSC_CONTENT_BYTES_MAX:
+            content = data[start:escape]
             if self._content:
                 content = bytes(self._content) + content
-            tokens.append(Content(content, self._frame_offset, base + end))
-        else:
-            tokens.append(self._bad_frame(code, base + end))
-        self._leave_frame()
-        return end
+            token = decode_fragment(content, self._frame_offset, base + end)
+            # What can be decoded holds none of the bytes that end a frame otherwise.
+            if isinstance(token, Fragment):
+                return self._leave_frame(end, token, tokens)
+        stop = _find_drop(data, start, escape)
+        self._length += stop - start
+        if stop < escape:
+            end = stop + 1
+            token = self._bad_frame(DROP_CODES[data[stop]], base + end)
+        elif escape + 1 >= size:
+            self._held = data[escape:]
+            if self._length > OSC_CONTENT_BYTES_MAX:
+                self._content.clear()
+            else:
+                self._content += data[start:escape]
+            return size
+        return self._leave_frame(end, token or self._bad_frame("interrupted", base + end), tokens)
 
     def _bad_frame(self, code: FrameErrorCode, end: int) -> BadFrame:
+        if self._length > OSC_CONTENT_BYTES_MAX:
+            code = "frame_too_long"
         return BadFrame(code, _DETAILS[code], self._frame_offset, end, None)
 
-    def _leave_frame(self) -> None:
+    def _leave_frame(self, end: int, token: ScanToken, tokens: list[ScanToken]) -> int:
+        tokens.append(token)
         self._is_in_frame = False
-        self._held = b""
-        self._content.clear()
         self._length = 0
+        if self._content:
+            self._content.clear()
+        return end
 
 
-def _find_end(data: bytes, start: int) -> int:
-    """Return where the first byte is that may end a frame; the length if there is none."""
-    found = data.find(ESC, start)
-    stop = len(data) if found < 0 else found
-    # The other three are looked for before ESC only: no byte is passed twice on their account.
+def _find_drop(data: bytes, start: int, escape: int) -> int:
+    """Return where the first byte is that ends a frame before ``escape``, or ``escape``."""
+    # Nothing is looked for beyond the next ESC: no byte is passed twice on account of these.
     for byte in _DROPPING:
-        found = data.find(byte, start, stop)
+        found = data.find(byte, start, escape)
         if found >= 0:
-            stop = found
-    return stop
+            escape = found
+    return escape
 
 
 def _held_bytes(data: bytes) -> int:

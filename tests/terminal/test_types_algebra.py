@@ -247,7 +247,7 @@ def test_at_least_one_scalar_is_replaced(name: str, value: Any, empty: Any, adde
     assert nothing.refuse_replace_suffix(0, read(added)) == "invalid_content_boundary"
 
 
-WRONG_SHAPES: Final = {
+WRONG_SHAPES: Final[dict[str, list[Any]]] = {
     PLAIN: [[{"text": "a"}], [line("a")], []],
     STYLED: ["a", "", [line("a")]],
     LINES: ["a", "", [{"text": "a"}]],

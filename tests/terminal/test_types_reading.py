@@ -20,6 +20,11 @@ from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
 from tests.terminal.contents import LAYOUTS, STYLES, TEXTS, as_json, lines, spans
 
 
+def validator(schema: Any) -> Draft202012Validator:
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
 def span(**style: Any) -> dict[str, Any]:
     return {"text": "a", "style": style}
 
@@ -92,7 +97,7 @@ def test_what_breaks_the_schema_is_an_invalid_message(name: str, value: Any, poi
     with pytest.raises(RemoteProtocolError) as caught:
         CONTENT_TYPES[name].read_data(value)
     assert (caught.value.code, caught.value.pointer) == ("invalid_message", pointer)
-    assert not Draft202012Validator(CONTENT_TYPES[name].schema()).is_valid(value)
+    assert not validator(CONTENT_TYPES[name].schema()).is_valid(value)
 
 
 def test_a_refusal_repeats_little_of_what_it_refuses_and_nothing_that_acts() -> None:
@@ -147,7 +152,7 @@ def test_what_breaks_a_rule_of_validity_is_invalid_content(
     name: str, value: Any, is_valid: bool
 ) -> None:
     content_type = CONTENT_TYPES[name]
-    Draft202012Validator(content_type.schema()).validate(value)
+    validator(content_type.schema()).validate(value)
     refusal = None if is_valid else "invalid_content"
     assert content_type.refuse_data(content_type.read_data(value)) == refusal
     # The same rules hold for what is added.
@@ -182,7 +187,7 @@ FRAGMENTS: Final[list[tuple[Any, str | None]]] = [
 @pytest.mark.requirement("terminal:types:fragment-not-empty")
 def test_a_fragment_is_text_or_spans_or_lines(value: Any, fault: str | None) -> None:
     for is_empty_allowed in (True, False):
-        schema = Draft202012Validator(fragment_schema(is_empty_allowed=is_empty_allowed))
+        schema = validator(fragment_schema(is_empty_allowed=is_empty_allowed))
         if fault is None or (fault == "nothing" and is_empty_allowed):
             assert as_json(read_fragment(value, is_empty_allowed=is_empty_allowed)) == value
             assert schema.is_valid(value)
@@ -203,7 +208,7 @@ def test_schema_and_reader_agree_on_what_a_mutation_makes(value: Any, data: st.D
             is_read = True
         except RemoteProtocolError:
             is_read = False
-        assert Draft202012Validator(content_type.schema()).is_valid(mutated) == is_read
+        assert validator(content_type.schema()).is_valid(mutated) == is_read
 
 
 def mutate(value: Any, data: st.DataObject) -> Any:
@@ -214,7 +219,19 @@ def mutate(value: Any, data: st.DataObject) -> Any:
     if isinstance(value, dict) and data.draw(st.booleans()):
         name = data.draw(st.sampled_from([*value, "text", "spans", "style", "x"]))
         return {**value, name: mutate(value.get(name), data)}
-    others = [None, True, 0, "", "red", "bold", [], ["bold"], ["dim", "dim"], {}, [{"text": ""}]]
+    others: list[Any] = [
+        None,
+        True,
+        0,
+        "",
+        "red",
+        "bold",
+        [],
+        ["bold"],
+        ["dim", "dim"],
+        {},
+        [{"text": ""}],
+    ]
     return data.draw(st.sampled_from([value, *others]))
 
 

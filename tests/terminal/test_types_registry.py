@@ -50,6 +50,9 @@ def test_another_type_is_one_more_row() -> None:
     data = loud.read_data("HEY")
     assert loud.refuse_data(data) is None
     assert loud.refuse_data("hey") == "invalid_content"
+    with pytest.raises(RemoteProtocolError):
+        loud.read_data(1)
+    assert loud.schema() == {"type": "string"}
     assert loud.new_content(data).text() == "HEY"
     assert fits("text/loud", "!", WITH_LOUD)
     assert not fits("text/loud", (), WITH_LOUD)

@@ -89,7 +89,8 @@ class ShownLine:
             if cell >= end_cell:
                 end = index
                 break
-            if cell_behind > start_cell:
+            # A character of no cell goes with what stands behind it.
+            if cell_behind > start_cell or cell == start_cell:
                 start = min(start, index)
             cell, index = cell_behind, index + len(cluster)
         start = min(start, end)
@@ -105,10 +106,10 @@ class ShownLine:
             behind = index + len(cluster)
             if index < start < behind:
                 start = index
-            if index < end <= behind:
-                return start, behind
+            if index < end < behind:
+                end = behind
             index = behind
-        raise AssertionError("the end lies in some cluster")
+        return start, end
 
     def copy(self, start: int, end: int) -> str:
         """Return what is copied of the indexes from ``start`` up to ``end``, widened.

@@ -50,10 +50,8 @@ def is_valid_link(link: str) -> bool:
     return len(link) <= LINK_CHARS_MAX and _LINK.fullmatch(link) is not None
 
 
-def is_valid_style(style: Style | UnsetType) -> bool:
+def is_valid_style(style: Style) -> bool:
     """Tell whether a style that fits the schema says something, and has a link that may be one."""
-    if not style:
-        return True
     if style.attributes == () or (style.link is not UNSET and not is_valid_link(style.link)):
         return False
     return bool(style.foreground or style.background or style.attributes or style.link)

@@ -1,0 +1,123 @@
+"""What growing and cutting cost: counted, not timed, so that a busy machine changes nothing."""
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+
+from blockwire.terminal.content import Content, Line, Span, Style
+from blockwire.terminal.types import CONTENT_TYPES
+from blockwire.terminal.types.pieces import CHUNK_CHARS, WAITING_PIECES_MAX
+from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
+
+OPERATIONS: Final = 100_000
+WINDOW: Final = 2_000
+STYLES: Final = (Style(foreground="red"), Style(link="https://example.org/"))
+
+Step = Callable[[int], Any]
+
+# Type, first data, the n-th fragment of 20 scalars.
+GROWTHS: Final[list[tuple[str, Any, Step]]] = [
+    (PLAIN, "", lambda _: "twenty characters é\n"),
+    (STYLED, (), lambda n: (Span(text="twenty characters é\n", style=STYLES[n % 2]),)),
+    (LINES, (), lambda n: (Line(spans=(Span(text="nineteen characters", style=STYLES[n % 2]),)), Line(spans=()))),
+]  # fmt: skip
+
+
+def calls_in(work: Callable[[], object]) -> int:
+    """Return how many functions are called, the interpreter's own included."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def grown(name: str, data: Any, fragment: Step, operations: int) -> Content:
+    content = CONTENT_TYPES[name].new_content(data)
+    for number in range(operations):
+        content.extend(fragment(number))
+    return content
+
+
+@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@pytest.mark.requirement("terminal:types:linear")
+def test_the_last_of_many_extends_costs_what_the_first_does(
+    name: str, data: Any, fragment: Step
+) -> None:
+    def extend() -> None:
+        for number in range(WINDOW):
+            assert content.refuse_extend(fragment(number)) is None
+            content.extend(fragment(number))
+
+    content = CONTENT_TYPES[name].new_content(data)
+    extend()
+    first = calls_in(extend)
+    for number in range(OPERATIONS):
+        content.extend(fragment(number))
+    last = calls_in(extend)
+
+    assert content.scalar_count == (OPERATIONS + 3 * WINDOW) * 20
+    assert last <= first * 1.05
+
+
+@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@pytest.mark.requirement("terminal:types:linear")
+def test_replacing_an_end_costs_what_is_replaced(name: str, data: Any, fragment: Step) -> None:
+    def replace() -> None:
+        for number in range(WINDOW):
+            retain = content.scalar_count - 7
+            assert content.refuse_replace_suffix(retain, fragment(number)) is None
+            content.replace_suffix(retain, fragment(number))
+
+    counts = []
+    for operations in (WINDOW, OPERATIONS):
+        content = grown(name, data, fragment, operations)
+        counts.append(calls_in(replace))
+    small, large = counts
+    assert large <= small * 1.05
+
+
+@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+def test_what_one_change_copies_beyond_itself_is_bounded(
+    name: str, data: Any, fragment: Step
+) -> None:
+    content: Any = grown(name, data, fragment, 1_000)
+    text = content._text if name == PLAIN else content._styled._text
+    assert {len(chunk) for chunk in text._chunks} == {CHUNK_CHARS}
+    assert text._waiting_chars < CHUNK_CHARS
+    assert len(text._waiting) <= WAITING_PIECES_MAX
+
+
+@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@pytest.mark.requirement("terminal:types:memory")
+def test_it_takes_little_more_memory_than_its_text(name: str, data: Any, fragment: Step) -> None:
+    tracemalloc.start()
+    try:
+        content = grown(name, data, fragment, 5_000)
+        held_bytes, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held_bytes <= 3 * len(content.text().encode())
+    assert content.cost_bytes * 3 >= held_bytes
+
+
+def test_reading_from_the_end_does_not_read_the_beginning() -> None:
+    for name, data, fragment in GROWTHS:
+        counts = []
+        for operations in (2 * CHUNK_CHARS, 8 * CHUNK_CHARS):
+            content = grown(name, data, fragment, operations)
+            last = content.scalar_count - 1
+            counts.append(calls_in(lambda: list(content.lines(last))))  # noqa: B023 - called at once
+        small, large = counts
+        assert large <= small + 2

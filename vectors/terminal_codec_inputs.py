@@ -369,6 +369,18 @@ def _vast_numbers() -> Iterator[Invalid]:
         _QUERY[:-1] + b',"a":[1e999],"a":1}',
         "duplicate_member",
     )
+    yield Invalid(
+        "json: 5,000 digits, and a name twice behind it",
+        "terminal:json:silent",
+        _QUERY[:-1] + b',"a":[%b],"a":1}' % (b"9" * 5_000),
+        "duplicate_member",
+    )
+    yield Invalid(
+        "json: 1e999, and 65 levels behind it",
+        "terminal:json:silent",
+        _QUERY[:-1] + b',"a":1e999,"b":' + b"[" * 64 + b"]" * 64 + b"}",
+        "nesting_too_deep",
+    )
 
 
 _NO_IDS: Final[tuple[Any, ...]] = ("", 1, None, True, [], {"id": "q"})

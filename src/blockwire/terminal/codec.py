@@ -21,7 +21,7 @@ from blockwire.errors import LocalProtocolError, RemoteProtocolError
 from blockwire.jsontext import Json, check_json_value, decode_json
 from blockwire.terminal.bounds import DEPTH_MAX, MESSAGE_BYTES_MAX, PROTOCOL_VERSION
 from blockwire.terminal.faults import schema_fault
-from blockwire.terminal.identity import identify, is_known_version, is_version, known_kind
+from blockwire.terminal.identity import identify, is_known_version, known_kind
 from blockwire.terminal.messages import (
     MESSAGE_TYPES,
     AppendBody,
@@ -193,29 +193,35 @@ def _read(data: bytes, content_types: Collection[str], any_version: _Bodies) -> 
     members = _parse(data)
     if not isinstance(members, dict):
         raise InvalidMessage("not_an_object", "a message is one JSON object")
-    version = members.get("version")
+    if not is_known_version(members.get("version")):
+        return _read_other_version(members, any_version)
     kind = known_kind(members.get("kind"))
-    if not is_known_version(version):
-        found = any_version.get(_TYPE_OF_KIND[kind]) if kind and is_version(version) else None
-        if found is None:
-            raise InvalidMessage("unknown_version", "not a version that is spoken here")
     if kind is None:
         raise InvalidMessage("unknown_kind", "not a kind of message")
     try:
         message = cast("WireMessage", msgspec.convert(members, _TYPE_OF_KIND[kind]))
-        message = check_message(message, content_types)
+        return check_message(message, content_types)
     except msgspec.ValidationError as error:
+        code = "invalid_message"
         detail, place = schema_fault(error)
-        raise InvalidMessage(
-            "invalid_message", detail, identity=identify(members), pointer=place
-        ) from None
     except RemoteProtocolError as error:
-        raise InvalidMessage(
-            error.code, error.detail, identity=identify(members), pointer=error.pointer
-        ) from None
-    if not is_known_version(version) and not isinstance(message.body, any_version[type(message)]):
-        raise InvalidMessage("unknown_version", "not a version that is spoken here")
-    return message
+        code, detail, place = error.code, error.detail, error.pointer or ""
+    raise InvalidMessage(code, detail, identity=identify(members), pointer=place)
+
+
+def _read_other_version(members: dict[str, Json], bodies: _Bodies) -> WireMessage:
+    """Return one of the few messages that mean the same in any version."""
+    kind = known_kind(members.get("kind"))
+    body = bodies.get(_TYPE_OF_KIND[kind]) if kind else None
+    if kind and body:
+        try:
+            message = cast("WireMessage", msgspec.convert(members, _TYPE_OF_KIND[kind]))
+        except msgspec.ValidationError:
+            pass
+        else:
+            if isinstance(message.body, body):
+                return message
+    raise InvalidMessage("unknown_version", "not a version that is spoken here")
 
 
 def _parse(data: bytes) -> Json:

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from blockwire.jsontext import pointer
+from blockwire.terminal import content, messages
 
 __all__ = ["schema_fault"]
 
@@ -25,7 +26,16 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     ("", "of another type"),
 )
 _PLACE: Final = re.compile(r" - at `\$([^`]*)`\Z")
-_STEP: Final = re.compile(r"\.([a-z_]+)|\[([0-9]+)\]")
+_STEP: Final = re.compile(r"\.(\w+)|\[([0-9]+)\]")
+
+_NAMES: Final = frozenset(
+    name
+    for module in (messages, content)
+    for cls in vars(module).values()
+    if isinstance(cls, type) and issubclass(cls, msgspec.Struct)
+    for name in (*cls.__struct_fields__, cls.__struct_config__.tag_field)
+)
+"""A place is made of these. A name that a peer made up can look like the end of a sentence."""
 
 
 def schema_fault(error: msgspec.ValidationError) -> tuple[str, str]:
@@ -34,4 +44,4 @@ def schema_fault(error: msgspec.ValidationError) -> tuple[str, str]:
     place = _PLACE.search(told)
     steps = _STEP.findall(place[1]) if place else ()
     sentence = next(ours for beginning, ours in _SENTENCES if told.startswith(beginning))
-    return sentence, pointer(name or index for name, index in steps)
+    return sentence, pointer(name or index for name, index in steps if index or name in _NAMES)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from blockwire.jsontext import Json
-from blockwire.terminal.bounds import INT32_MAX, PROTOCOL_VERSION
+from blockwire.terminal.bounds import PROTOCOL_VERSION
 from blockwire.terminal.messages import Identity, OperationIdentity, RequestIdentity
 from blockwire.terminal.vocabulary import ENVELOPE_FIELDS, REQUEST_KINDS, TO_TERMINAL, WireKind
 
-__all__ = ["identify", "is_known_version", "is_version", "known_kind"]
+__all__ = ["identify", "is_known_version", "known_kind"]
 
 _IDS: Final = ("request_id", "operation_id", "context_id")
 
@@ -42,11 +42,6 @@ def identify(members: Json) -> Identity | None:
             ids[name] = value
     identity = RequestIdentity if kind in REQUEST_KINDS else OperationIdentity
     return identity(version=PROTOCOL_VERSION, kind=kind, **ids)
-
-
-def is_version(value: Json) -> bool:
-    """Tell whether ``value`` is a version at all, spoken here or not."""
-    return type(value) is int and 1 <= value <= INT32_MAX
 
 
 def is_known_version(value: Json) -> bool:

@@ -6,25 +6,17 @@ by the types of :mod:`blockwire.terminal.content`; here stands what those cannot
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json, pointer
 from blockwire.terminal.content import Attribute, Data, Line, Span
-from blockwire.text import label_controls
+from blockwire.terminal.faults import schema_fault
 
 _T = TypeVar("_T")
-
-# Between the library's sentence and the place in it: ` - at `$[0].style.foreground``
-_BEFORE_PLACE: Final = " - at `$"
-_STEP: Final = re.compile(r"\w+")
-
-# The library's sentence may repeat what a peer has written.
-_SENTENCE_CHARS_MAX: Final = 120
 
 
 def read_text(value: Json) -> str:
@@ -83,12 +75,8 @@ def _read_items(value: Json, list_type: type[_T]) -> _T:
     try:
         return msgspec.convert(value, list_type)
     except msgspec.ValidationError as error:
-        # A place is made of our names and of indexes, so the last one is the library's.
-        sentence, found, place = str(error).rpartition(_BEFORE_PLACE)
-        if not found:
-            raise _refusal(place, []) from error
-        shown = label_controls(sentence[:_SENTENCE_CHARS_MAX], breaks="label", tabs="label")
-        raise _refusal(shown, _STEP.findall(place)) from error
+        sentence, place = schema_fault(error)
+        raise RemoteProtocolError("invalid_message", sentence, pointer=place) from None
 
 
 def _styled_spans_of(line: Line) -> Iterator[tuple[list[str | int], Span]]:

@@ -233,6 +233,8 @@ def main() -> int:
     parser.add_argument("--deltas", type=int, default=600, help="of one answer, at most")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    # However it is asked to end, nothing that it started is left.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     plan = Plan(
         conversations=options.conversations,
         readers=options.readers,

@@ -12,8 +12,8 @@ from blockwire.terminal.types import CONTENT_TYPES
 from blockwire.terminal.types.pieces import CHUNK_CHARS, WAITING_PIECES_MAX
 from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
 
-OPERATIONS: Final = 100_000
-WINDOW: Final = 2_000
+WINDOW: Final = 1_000
+OPERATIONS: Final = (20 * WINDOW, pytest.param(100 * WINDOW, marks=pytest.mark.exhaustive))
 STYLES: Final = (Style(foreground="red"), Style(link="https://example.org/"))
 
 Step = Callable[[int], Any]
@@ -24,6 +24,11 @@ GROWTHS: Final[list[tuple[str, Any, Step]]] = [
     (STYLED, (), lambda n: (Span(text="twenty characters é\n", style=STYLES[n % 2]),)),
     (LINES, (), lambda n: (Line(spans=(Span(text="nineteen characters", style=STYLES[n % 2]),)), Line(spans=()))),
 ]  # fmt: skip
+
+
+by_type = pytest.mark.parametrize(
+    ("name", "data", "fragment"), GROWTHS, ids=[name for name, _data, _fragment in GROWTHS]
+)
 
 
 def calls_in(work: Callable[[], object]) -> int:
@@ -50,10 +55,11 @@ def grown(name: str, data: Any, fragment: Step, operations: int) -> Content:
     return content
 
 
-@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@by_type
+@pytest.mark.parametrize("operations", OPERATIONS)
 @pytest.mark.requirement("terminal:types:linear")
 def test_the_last_of_many_extends_costs_what_the_first_does(
-    name: str, data: Any, fragment: Step
+    name: str, data: Any, fragment: Step, operations: int
 ) -> None:
     def extend() -> None:
         for number in range(WINDOW):
@@ -63,17 +69,20 @@ def test_the_last_of_many_extends_costs_what_the_first_does(
     content = CONTENT_TYPES[name].new_content(data)
     extend()
     first = calls_in(extend)
-    for number in range(OPERATIONS):
+    for number in range(operations):
         content.extend(fragment(number))
     last = calls_in(extend)
 
-    assert content.scalar_count == (OPERATIONS + 3 * WINDOW) * 20
+    assert content.scalar_count == (operations + 3 * WINDOW) * 20
     assert last <= first * 1.05
 
 
-@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@by_type
+@pytest.mark.parametrize("operations", OPERATIONS)
 @pytest.mark.requirement("terminal:types:linear")
-def test_replacing_an_end_costs_what_is_replaced(name: str, data: Any, fragment: Step) -> None:
+def test_replacing_an_end_costs_what_is_replaced(
+    name: str, data: Any, fragment: Step, operations: int
+) -> None:
     def replace() -> None:
         for number in range(WINDOW):
             retain = content.scalar_count - 7
@@ -81,14 +90,14 @@ def test_replacing_an_end_costs_what_is_replaced(name: str, data: Any, fragment:
             content.replace_suffix(retain, fragment(number))
 
     counts = []
-    for operations in (WINDOW, OPERATIONS):
-        content = grown(name, data, fragment, operations)
+    for before in (WINDOW, operations):
+        content = grown(name, data, fragment, before)
         counts.append(calls_in(replace))
     small, large = counts
     assert large <= small * 1.05
 
 
-@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@by_type
 def test_what_one_change_copies_beyond_itself_is_bounded(
     name: str, data: Any, fragment: Step
 ) -> None:
@@ -99,7 +108,7 @@ def test_what_one_change_copies_beyond_itself_is_bounded(
     assert len(text._waiting) <= WAITING_PIECES_MAX
 
 
-@pytest.mark.parametrize(("name", "data", "fragment"), GROWTHS, ids=lambda it: str(it)[:12])
+@by_type
 @pytest.mark.requirement("terminal:types:memory")
 def test_it_takes_little_more_memory_than_its_text(name: str, data: Any, fragment: Step) -> None:
     tracemalloc.start()

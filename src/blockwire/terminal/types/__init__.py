@@ -13,6 +13,7 @@ from blockwire.terminal.content import ContentType, Data
 from blockwire.terminal.types.layouts import DEFAULT_LAYOUT, PREFIX_CHARS_MAX, normal_layout
 from blockwire.terminal.types.lines import LinesType
 from blockwire.terminal.types.plain import PlainType
+from blockwire.terminal.types.prefixes import fit_prefix
 from blockwire.terminal.types.projection import ShownLine, project_line
 from blockwire.terminal.types.reading import read_fragment
 from blockwire.terminal.types.schemas import fragment_schema
@@ -26,6 +27,7 @@ __all__ = [
     "LINK_CHARS_MAX",
     "PREFIX_CHARS_MAX",
     "ShownLine",
+    "fit_prefix",
     "fits",
     "fragment_schema",
     "is_valid_link",

@@ -25,6 +25,7 @@ from bench.replay import measure_replay
 from bench.search import measure_search
 from bench.startup import measure_startup
 from bench.stores import measure_stores
+from bench.terminal import measure_terminal_codec
 
 __all__ = ["main"]
 
@@ -42,6 +43,7 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "store": measure_stores,
         "markdown": measure_markdown,
         "startup": measure_startup,
+        "terminal_codec": measure_terminal_codec,
     }
 )
 

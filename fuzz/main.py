@@ -20,6 +20,7 @@ from msgspec import Struct
 from fuzz import pure
 from fuzz.gateway import GatewayTarget
 from fuzz.sockets import SocketTarget
+from fuzz.terminal_messages import terminal_decode, terminal_json
 from tests.providers.mutations import FAMILIES
 from tests.providers.mutations import attack as attack_provider
 from tests.providers.test_mutations import seeds_of
@@ -75,6 +76,8 @@ def _targets(gateway: GatewayTarget, sockets: SocketTarget) -> dict[str, Attack]
         "requests": gateway.requests,
         "uploads": gateway.uploads,
         "wire": sockets.wire,
+        "terminal_json": terminal_json,
+        "terminal_decode": terminal_decode,
     }
 
 

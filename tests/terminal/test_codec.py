@@ -102,8 +102,12 @@ def texts() -> st.SearchStrategy[bytes]:
 @example(compact(content("text/styled", "@")).replace(b'"@"', b'[{"text":"","text":""}]'))
 @example(compact(message("context.open")).replace(b"{", b'{"kind":"context.open",', 1))
 def test_the_short_way_says_what_the_long_way_says(text: bytes) -> None:
-    # Blanks take a short text the long way, and change nothing else.
-    assert outcome(text) == outcome(text + b" " * LONG)
+    # Blanks take a short text the long way, and change nothing else; but behind half a string
+    # they decide which fault of its JSON comes first.
+    short, long = outcome(text), outcome(text + b" " * LONG)
+
+    is_no_json = isinstance(short, tuple) and short[0] in {"invalid_json", "invalid_unicode"}
+    assert short == long or (is_no_json and isinstance(long, tuple) and long[1] is None)
 
 
 @pytest.mark.parametrize("padding", [0, LONG])

@@ -55,6 +55,10 @@ _decode_short: Final = msgspec.json.Decoder(WireMessage).decode
 
 _TYPE_OF_KIND: Final = MappingProxyType(dict(zip(WIRE_KINDS, MESSAGE_TYPES, strict=True)))
 
+# A union of types would be made anew in every call.
+_WITH_CONTENT: Final = (AppendBody, UpdateBody)
+_READ_TYPES: Final = frozenset({str, tuple})
+
 # What is understood although its version is not: message -> its body.
 _Bodies: TypeAlias = Mapping[type[msgspec.Struct], type[msgspec.Struct]]
 _READ_IN_ANY_VERSION: Final[_Bodies] = MappingProxyType({CapabilityQuery: Empty})
@@ -133,7 +137,7 @@ def encode_message(message: WireMessage) -> bytes:
     # What is sent is what the reader takes; a second set of rules would drift from it.
     _check_written(data if len(data) <= SHORT_BYTES_MAX else _encode(_abridged(message)))
     body = message.body
-    if isinstance(body, AppendBody | UpdateBody) and body.content.type not in ALL_TYPES:
+    if isinstance(body, _WITH_CONTENT) and body.content.type not in ALL_TYPES:
         check_json_value(body.content.data, depth_max=DEPTH_MAX - _CONTENT_LEVEL)
     return data
 
@@ -155,7 +159,7 @@ def _check_written(data: bytes) -> None:
 def _abridged(message: WireMessage) -> WireMessage:
     """Return ``message`` with its text cut short: valid if, and only if, the whole one is."""
     body = message.body
-    if isinstance(body, AppendBody | UpdateBody):
+    if isinstance(body, _WITH_CONTENT):
         if isinstance(body.content.data, str):
             content = replace(body.content, data=body.content.data[:1])
             return replace(message, body=replace(body, content=content))
@@ -178,14 +182,11 @@ def _read_short(data: bytes, content_types: Collection[str]) -> WireMessage | No
         return None
     # Nothing is known of numbers and depth inside JSON that nobody has read.
     body = message.body
-    if isinstance(body, AppendBody | UpdateBody) and type(body.content.data) not in _READ_TYPES:
+    if isinstance(body, _WITH_CONTENT) and type(body.content.data) not in _READ_TYPES:
         return None
     # Strings and members are written as short as JSON allows. So if the text that came is not
     # longer, it has no blanks, no needless escapes, and no member twice.
     return message if len(_encode(found)) == len(data) else None
-
-
-_READ_TYPES: Final = frozenset({str, tuple})
 
 
 def _read(data: bytes, content_types: Collection[str], any_version: _Bodies) -> WireMessage:

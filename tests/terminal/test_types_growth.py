@@ -103,7 +103,7 @@ def test_what_one_change_copies_beyond_itself_is_bounded(
 ) -> None:
     content: Any = grown(name, data, fragment, 1_000)
     text = content._text if name == PLAIN else content._styled._text
-    assert {len(chunk) for chunk in text._chunks} == {CHUNK_CHARS}
+    assert {len(text._piece(index)) for index in range(len(text._chunks))} == {CHUNK_CHARS}
     assert text._waiting_chars < CHUNK_CHARS
     assert len(text._waiting) <= WAITING_PIECES_MAX
 

@@ -1,6 +1,7 @@
 """The growing text against a string, with chunks so small that everything crosses their edges."""
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -83,6 +84,20 @@ def test_all_chunks_but_the_last_are_whole_and_few_pieces_wait(
 ) -> None:
     growing, _text = grown(changes)
 
-    assert {len(chunk) for chunk in growing._chunks} <= {4}
+    assert {len(growing._piece(index)) for index in range(len(growing._chunks))} <= {4}
     assert sum(map(len, growing._waiting)) == growing._waiting_chars < 4
     assert len(growing._waiting) <= 2
+
+
+@pytest.mark.parametrize("text", ["a", "é", "漢", "😀", "aaa😀", "aéa漢", "aaaé", "漢漢漢a"])
+@pytest.mark.requirement("terminal:types:memory")
+def test_no_chunk_takes_more_than_twice_its_utf_8(text: str) -> None:
+    growing = GrowingText()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "CHUNK_CHARS", 4_096)
+        growing.add((text * 4_096)[: 2 * 4_096])
+        held_bytes = sum(map(sys.getsizeof, growing._chunks))
+        assert growing.text() == (text * 4_096)[: 2 * 4_096]
+        assert growing.slice(4_000, 4_200) == growing.text()[4_000:4_200]
+    overhead_bytes = len(growing._chunks) * sys.getsizeof("\U0001f600")
+    assert held_bytes <= 2 * growing.utf8_bytes + overhead_bytes

@@ -34,6 +34,21 @@ def utf8_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
+def _packed(chunk: str) -> str | bytes:
+    """Return a whole chunk as it is kept: in at most twice the bytes of its UTF-8.
+
+    One character may make a string take four bytes for each.
+    """
+    if chunk.isascii():
+        return chunk
+    encoded = chunk.encode()
+    return encoded if len(encoded) < 2 * len(chunk) else chunk
+
+
+def _unpacked(chunk: str | bytes) -> str:
+    return chunk if isinstance(chunk, str) else chunk.decode()
+
+
 class GrowingText:
     """A text of Unicode scalar values.
 
@@ -48,7 +63,7 @@ class GrowingText:
     __slots__ = ("_chunks", "_waiting", "_waiting_chars", "scalar_count", "utf8_bytes")
 
     def __init__(self, text: str = "") -> None:
-        self._chunks: list[str] = []
+        self._chunks: list[str | bytes] = []
         self._waiting: list[str] = []
         self._waiting_chars = 0
         self.scalar_count = 0
@@ -74,7 +89,7 @@ class GrowingText:
         whole_chars = len(self._chunks) * CHUNK_CHARS
         while whole_chars > retain:
             removed.append(self._rest())
-            self._wait_for(self._chunks.pop())
+            self._wait_for(_unpacked(self._chunks.pop()))
             whole_chars -= CHUNK_CHARS
         rest = self._rest()
         kept = rest[: retain - whole_chars]
@@ -85,7 +100,7 @@ class GrowingText:
 
     def text(self) -> str:
         """Return all of it."""
-        return "".join((*self._chunks, *self._waiting))
+        return "".join((*map(_unpacked, self._chunks), *self._waiting))
 
     def slice(self, start: int, end: int) -> str:
         """Return the scalars from ``start`` up to ``end``, in time of what is returned."""
@@ -156,7 +171,7 @@ class GrowingText:
             skipped = 0
 
     def _piece(self, index: int) -> str:
-        return self._chunks[index] if index < len(self._chunks) else self._rest()
+        return _unpacked(self._chunks[index]) if index < len(self._chunks) else self._rest()
 
     def _rest(self) -> str:
         """Return what stands behind the whole chunks, as one piece from now on."""
@@ -171,5 +186,7 @@ class GrowingText:
     def _make_chunks(self) -> None:
         waiting = "".join(self._waiting)
         end = len(waiting) - len(waiting) % CHUNK_CHARS
-        self._chunks += [waiting[at : at + CHUNK_CHARS] for at in range(0, end, CHUNK_CHARS)]
+        self._chunks += [
+            _packed(waiting[at : at + CHUNK_CHARS]) for at in range(0, end, CHUNK_CHARS)
+        ]
         self._wait_for(waiting[end:])

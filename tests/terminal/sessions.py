@@ -214,7 +214,7 @@ def state_of(session: TerminalSession, names: dict[str, str] | None = None) -> l
 
 def data_json(data: Data) -> Any:
     """Return content data as JSON."""
-    return msgspec.to_builtins(data)
+    return json.JSONDecoder().decode(msgspec.json.encode(data).decode())
 
 
 def framed(*messages: WireMessage) -> bytes:

@@ -13,12 +13,12 @@ HEAVY = (
     "anyio", "asyncio", "httpx", "jiter", "markdown_it", "msgspec", "nh3", "opentelemetry",
     "prometheus_client", "pygments", "sqlite3", "ssl", "starlette", "uvicorn", "uvloop",
     "blockwire.client", "blockwire.content", "blockwire.engines", "blockwire.gateway",
-    "blockwire.render", "blockwire.stores",
+    "blockwire.render", "blockwire.stores", "blockwire.terminal",
 )  # fmt: skip
 NOT_FOR_SERVE = (
-    # what a gateway needs for an export, a model, a scrape or a span
+    # what a gateway needs for an export, a model, a scrape, a span or a schema
     "httpx", "markdown_it", "nh3", "opentelemetry", "prometheus_client", "pygments",
-    "blockwire.client", "blockwire.render",
+    "blockwire.client", "blockwire.render", "blockwire.terminal",
 )  # fmt: skip
 STARTED = """
 import sys

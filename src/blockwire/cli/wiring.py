@@ -17,7 +17,7 @@ from blockwire.cli.hooks import delivering, hooks_of
 from blockwire.cli.keeping import upkeep_settings
 from blockwire.cli.parts import auth_of, engines_of, http_settings_of
 from blockwire.cli.places import prepare_place
-from blockwire.cli.schemas import published_schemas
+from blockwire.cli.schemas import PublishedSchemas
 from blockwire.cli.settings import Config
 from blockwire.cli.spans import open_tracing
 from blockwire.cli.system import SystemClock, UlidFactory, armed_faults
@@ -93,7 +93,7 @@ def build_gateway(config: Config, *, host: str | None = None) -> Gateway:
         auth,
         clock=clock,
         http=http_settings_of(config),
-        schemas=published_schemas(),
+        schemas=PublishedSchemas(),
     )
     return Gateway(
         service=service,

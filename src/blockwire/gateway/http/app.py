@@ -77,7 +77,8 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         auth: Who may call.
         clock: For rates and heartbeats.
         http: Bounds of the HTTP surface.
-        schemas: JSON Schemas by name to publish, besides those of content and routes.
+        schemas: JSON Schemas by name to publish, besides those of content and routes; asked when
+            one is read, not before.
     """
     http = http if http is not None else HttpSettings()
     hub = Hub(service.bus, clock, tick_ms=http.tick_ms, heartbeat_s=http.heartbeat_s)
@@ -89,10 +90,8 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         hub=hub,
         limits=Limits(http, clock),
         guests=Guests(clock),
-        documents={
-            **_own_documents(),
-            **{f"schema:{name}": encode_json(schema) for name, schema in schemas.items()},
-        },
+        documents=_own_documents(),
+        schemas=schemas,
         draining=anyio.Event(),
         stopping=anyio.Event(),
         bodies=set(),

@@ -67,6 +67,8 @@ class Surface(NamedTuple):
     limits: Limits
     guests: Guests
     documents: Mapping[str, bytes]
+    # Further ones than those of content and routes.
+    schemas: Mapping[str, Json]
     # New requests are refused; those that were let in go on.
     draining: anyio.Event
     stopping: anyio.Event

@@ -16,7 +16,7 @@ from blockwire.gateway.http.http_errors import gateway_stopping
 from blockwire.gateway.http.operation import Operation, Response
 from blockwire.gateway.http.pages import DOCS_PAGE, LANDING_PAGE, PAGE_POLICY
 from blockwire.gateway.routes.common import NOT_MODIFIED, json_of
-from blockwire.jsontext import Json
+from blockwire.jsontext import Json, encode_json
 
 __all__ = ["META_OPERATIONS"]
 
@@ -86,9 +86,12 @@ async def read_openapi(call: Call) -> Answer:
 
 async def read_schema(call: Call) -> Answer:
     """Answer with one JSON Schema."""
-    name = call.path["name"]
-    document = call.surface.documents.get(f"schema:{name.removesuffix('.json')}")
-    if document is None or not name.endswith(".json"):
+    path = call.path["name"]
+    name = path.removesuffix(".json")
+    document = call.surface.documents.get(f"schema:{name}")
+    if document is None and name in call.surface.schemas:
+        document = encode_json(call.surface.schemas[name])
+    if document is None or name == path:
         raise RemoteProtocolError("not_found", "no such schema")
     return Answer(body=document, media_type="application/schema+json", has_etag=True)
 

@@ -281,6 +281,21 @@ def test_invalidating_and_trimming_are_told_to_the_session() -> None:
     assert endpoint.invalidate("c1") == []
 
 
+def test_a_session_that_was_ended_by_its_host_answers_nobody() -> None:
+    endpoint = new_endpoint()
+    endpoint.session.end_of_connection()
+    invalid = encode_frames(
+        b'{"version":1,"kind":"context.open","request_id":"o","body":{"x":1}}', 1
+    )
+
+    effects = endpoint.receive_data(framed(query()) + invalid)
+
+    assert [it.code for it in effects if isinstance(it, Diagnostic)] == [
+        "connection_ended", "invalid_message",
+    ]  # fmt: skip
+    assert len(effects) == 2
+
+
 @pytest.mark.requirement("terminal:context:end")
 def test_the_end_of_the_stream_lets_go_of_what_was_held_and_closes_all() -> None:
     endpoint = new_endpoint()

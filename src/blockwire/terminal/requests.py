@@ -19,7 +19,6 @@ from blockwire.terminal.messages import (
     Closed,
     ContextClose,
     ContextCloseResponse,
-    ContextOpen,
     ContextOpenResponse,
     ControlFailure,
     ErrorBody,
@@ -100,36 +99,26 @@ def answer_request(ledger: Ledger, request: Request, offer: Offer) -> PreparedRe
 
 
 def _new_answer(ledger: Ledger, request: Request, offer: Offer) -> Response:
-    match request:
-        case CapabilityQuery():
-            listed = Supported(optional_content_types=offer.optional_content_types)
-            return CapabilityResponse(
-                version=request.version,
-                request_id=request.request_id,
-                body=listed if offer.is_baseline_complete else Unsupported(),
-            )
-        case ContextOpen():
-            if ledger.open_count >= ledger.limits.contexts_open_max:
-                return failed_request(request, "resource_exhausted")
-            context_id = _unused_context_id(ledger, offer.new_context_id)
-            if context_id is None:
-                return failed_request(request, "internal_error")
-            return ContextOpenResponse(
-                version=request.version,
-                request_id=request.request_id,
-                context_id=context_id,
-                body=Opened(),
-            )
-        case ContextClose():
-            context = ledger.contexts.get(request.context_id)
-            if context is None or context.state == "invalidated":
-                return failed_request(request, "context_not_open")
-            return ContextCloseResponse(
-                version=request.version,
-                request_id=request.request_id,
-                context_id=request.context_id,
-                body=Closed(),
-            )
+    version, request_id = request.version, request.request_id
+    if isinstance(request, CapabilityQuery):
+        listed = Supported(optional_content_types=offer.optional_content_types)
+        body = listed if offer.is_baseline_complete else Unsupported()
+        return CapabilityResponse(version=version, request_id=request_id, body=body)
+    if isinstance(request, ContextClose):
+        context = ledger.contexts.get(request.context_id)
+        if context is None or context.state == "invalidated":
+            return failed_request(request, "context_not_open")
+        return ContextCloseResponse(
+            version=version, request_id=request_id, context_id=context.context_id, body=Closed()
+        )
+    if ledger.open_count >= ledger.limits.contexts_open_max:
+        return failed_request(request, "resource_exhausted")
+    context_id = _unused_context_id(ledger, offer.new_context_id)
+    if context_id is None:
+        return failed_request(request, "internal_error")
+    return ContextOpenResponse(
+        version=version, request_id=request_id, context_id=context_id, body=Opened()
+    )
 
 
 def _unused_context_id(ledger: Ledger, new_context_id: Callable[[], str]) -> str | None:

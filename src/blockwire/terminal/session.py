@@ -361,20 +361,19 @@ class TerminalSession:
         operation_id = operation.operation_id
         old_bytes = content.cost_bytes
         change: Change
-        match operation:
-            case BlockExtend():
-                fragment = operation.body.fragment
-                change = BlockExtended(block, operation_id, content.scalar_count, fragment)
-                content.extend(fragment)
-            case BlockReplaceSuffix():
-                body = operation.body
-                change = BlockSuffixReplaced(block, operation_id, body.retain, body.replacement)
-                content.replace_suffix(body.retain, body.replacement)
-            case BlockUpdate():
-                change = BlockUpdated(block, operation_id)
-                assert new_content is not None, "made by the check of resources"
-                content = block.content = new_content
-                block.content_type = operation.body.content.type
+        if isinstance(operation, BlockExtend):
+            fragment = operation.body.fragment
+            change = BlockExtended(block, operation_id, content.scalar_count, fragment)
+            content.extend(fragment)
+        elif isinstance(operation, BlockReplaceSuffix):
+            body = operation.body
+            change = BlockSuffixReplaced(block, operation_id, body.retain, body.replacement)
+            content.replace_suffix(body.retain, body.replacement)
+        else:
+            change = BlockUpdated(block, operation_id)
+            assert new_content is not None, "made by the check of resources"
+            content = block.content = new_content
+            block.content_type = operation.body.content.type
         block.content_state = operation_id
         self._ledger.count(context, content.cost_bytes - old_bytes)
         return change

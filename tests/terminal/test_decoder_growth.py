@@ -14,7 +14,7 @@ from blockwire.terminal.decoder import FrameDecoder
 from blockwire.terminal.framing import encode_frames
 from tests.terminal.frames import cut
 
-SIZE: Final = 40_000
+SIZE: Final = 16_000
 LOOKS_MAX: Final = 12
 """How often a byte may be looked at or copied."""
 CALLS_MAX: Final = 64
@@ -127,6 +127,6 @@ def calls_made(stream: bytes) -> int:
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.requirement("terminal:scan:linear")
 def test_twice_the_bytes_are_twice_the_calls(name: str) -> None:
-    once, twice = (calls_made(filled(STREAMS[name], size)) for size in (6_000, 12_000))
+    once, twice = (calls_made(filled(STREAMS[name], size)) for size in (3_000, 6_000))
 
     assert twice <= 2.2 * once

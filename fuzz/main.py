@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from fuzz import pure
+from fuzz import pure, terminal_session
 from fuzz.gateway import GatewayTarget
 from fuzz.sockets import SocketTarget
 from fuzz.terminal_messages import terminal_decode, terminal_json
@@ -72,6 +72,8 @@ def _targets(gateway: GatewayTarget, sockets: SocketTarget) -> dict[str, Attack]
         "markdown": pure.markdown,
         "redactor": pure.redactor,
         "wrapping": pure.wrapping,
+        "terminal_session": terminal_session.session,
+        "terminal_endpoint": terminal_session.endpoint,
         "providers": _attack_providers(),
         "requests": gateway.requests,
         "uploads": gateway.uploads,

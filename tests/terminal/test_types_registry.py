@@ -11,7 +11,7 @@ import blockwire.terminal
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import Json
 from blockwire.terminal.content import Content, ContentRefusal, ContentType, Data, Line, Span, Style
-from blockwire.terminal.types import CONTENT_TYPES, fits, layouts, lines, styles
+from blockwire.terminal.types import CONTENT_TYPES, fits, layouts, lines, read_fragment, styles
 from blockwire.terminal.types.plain import PlainContent
 from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
 
@@ -124,3 +124,31 @@ def test_equal_styles_are_kept_once_and_not_too_many_of_them() -> None:
         shared.share(Style(foreground=f"#{number:06x}", background="red"))
     assert shared.share(Style(foreground="#000000")) is not first
     assert len(shared._known) <= styles.SHARED_VALUES_MAX
+
+
+def test_what_every_message_repeats_is_kept_once() -> None:
+    value: list[Any] = [{"text": "a", "style": {"foreground": "red"}}, {"text": "b"}]
+    line: Any = {"spans": value, "layout": {"wrap": "none"}}
+    styled = CONTENT_TYPES[STYLED].new_content(read_fragment(value, is_empty_allowed=False))
+    laid_out = CONTENT_TYPES[LINES].new_content(read_fragment([line], is_empty_allowed=False))
+    for _ in range(3):
+        styled.extend(read_fragment(value, is_empty_allowed=False))
+        laid_out.extend(read_fragment([{"spans": []}, line], is_empty_allowed=False))
+
+    (in_text,) = styled.lines()
+    assert len({id(span.style) for span in in_text.spans[::2]}) == 1
+    lines_of = list(laid_out.lines())
+    assert len({id(it.layout) for it in lines_of}) == 1
+    assert len({id(it.spans[0].style) for it in lines_of}) == 1
+
+
+@pytest.mark.parametrize("name", CONTENT_TYPES)
+def test_lines_are_read_from_within_the_text_whatever_is_asked_for(name: str) -> None:
+    value: dict[str, Any] = {
+        PLAIN: "a\nb",
+        STYLED: [{"text": "a\nb"}],
+        LINES: [{"spans": [{"text": "a"}]}, {"spans": [{"text": "b"}]}],
+    }
+    content = CONTENT_TYPES[name].new_content(CONTENT_TYPES[name].read_data(value[name]))
+    assert [line.start for line in content.lines(-3)] == [0, 2]
+    assert [line.start for line in content.lines(99)] == [2]

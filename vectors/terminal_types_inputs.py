@@ -181,6 +181,7 @@ STYLED: Final = (
             ("text null", [{"text": None}]),
             ("style null", [{"text": "a", "style": None}]),
             ("unknown member", [{"text": "a", "colour": "red"}]),
+            ("differently cased member", [{"Text": "a"}]),
             ("unknown member of a style", styled(color="red")),
             ("upper-case palette name", styled(foreground="Red")),
             ("unknown palette name", styled(foreground="orange")),
@@ -212,6 +213,11 @@ STYLED: Final = (
             "https://a/\u202e", "https://a/%2", "https://user@example.org/", "mailto:", " http://a",
         )
     ),
+    bad("refused link beside a good one", "terminal:types:validity",
+        [span("a", {"link": "http://a"}), span("b", {"link": "http:"})], CONTENT),
+    bad("member of the other shape", "terminal:types:closed", [{"text": "a", "layout": {}}], MESSAGE),
+    Case("a fragment in three", "terminal:types:split-anywhere", [], [span("abc", RED)],
+         (extend([span("a", RED)]), extend([span("b", RED)]), extend([span("c", RED)]))),
     bad("link too long", "terminal:styled:link", styled(link="http://a/" + "b" * 2040), CONTENT),
     *(
         Case(f"link {link!a}", "terminal:styled:link", styled(link=link), styled(link=link))

@@ -26,6 +26,8 @@ from bench.search import measure_search
 from bench.startup import measure_startup
 from bench.stores import measure_stores
 from bench.terminal import measure_terminal_codec
+from bench.terminal_endpoint import measure_terminal_endpoint
+from bench.terminal_framing import measure_terminal_framing
 
 __all__ = ["main"]
 
@@ -44,6 +46,8 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "markdown": measure_markdown,
         "startup": measure_startup,
         "terminal_codec": measure_terminal_codec,
+        "terminal_framing": measure_terminal_framing,
+        "terminal_endpoint": measure_terminal_endpoint,
     }
 )
 

@@ -108,10 +108,8 @@ def decode_message(data: bytes, *, content_types: Collection[str] = ALL_TYPES) -
     Raises:
         InvalidMessage: For all else; ``identity`` says whether it is answered.
     """
-    if len(data) <= SHORT_BYTES_MAX:
-        message = _read_short(data, content_types)
-        if message is not None:
-            return message
+    if len(data) <= SHORT_BYTES_MAX and (message := _read_short(data, content_types)):
+        return message
     return _read(data, content_types, _READ_IN_ANY_VERSION)
 
 

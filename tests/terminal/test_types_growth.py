@@ -121,6 +121,51 @@ def test_it_takes_little_more_memory_than_its_text(name: str, data: Any, fragmen
     assert content.cost_bytes * 3 >= held_bytes
 
 
+# Every run and every line has what no other has.
+COSTLY: Final[list[tuple[str, Step]]] = [
+    (
+        STYLED,
+        lambda n: {
+            "text": "a",
+            "style": {
+                "foreground": f"#{n:06x}",
+                "background": f"#{n:06x}",
+                "attributes": ["bold", "dim", "italic", "underline", "strikethrough", "inverse"],
+            },
+        },
+    ),
+    (STYLED, lambda n: {"text": "a", "style": {"link": f"http://a/{n}"}}),
+    (LINES, lambda n: {"spans": [], "layout": {"first_prefix": [{"text": f"{n}"}]}}),
+    (
+        LINES,
+        lambda n: {
+            "spans": [],
+            "layout": {
+                "wrap": "none",
+                "first_prefix": [{"text": f"{n}", "style": {"foreground": f"#{n:06x}"}}],
+                "rest_prefix": [{"text": f"{n}", "style": {"background": f"#{n:06x}"}}],
+                "fill": {"background": f"#{n:06x}"},
+            },
+        },
+    ),
+    (LINES, lambda _: {"spans": []}),
+]
+
+
+@pytest.mark.parametrize(("name", "element"), COSTLY)
+@pytest.mark.requirement("terminal:types:memory", "terminal:types:cost")
+def test_nothing_is_kept_for_much_less_than_it_takes(name: str, element: Step) -> None:
+    value: list[Any] = [element(number) for number in range(3_000)]
+    tracemalloc.start()
+    try:
+        content_type = CONTENT_TYPES[name]
+        content = content_type.new_content(content_type.read_data(value))
+        held_bytes, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held_bytes <= 3 * content.cost_bytes + 10_000
+
+
 def test_reading_from_the_end_does_not_read_the_beginning() -> None:
     for name, data, fragment in GROWTHS:
         counts = []

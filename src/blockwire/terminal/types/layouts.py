@@ -23,8 +23,8 @@ from blockwire.terminal.types.styles import (
 # Scalars of one prefix, its spans joined.
 PREFIX_CHARS_MAX: Final = 64
 
-# What a layout that is not the default counts for, its prefixes aside.
-LAYOUT_COST_BYTES: Final = 64
+# What a layout that is not the default counts for, its prefixes aside: as of styles.
+LAYOUT_COST_BYTES: Final = 256
 
 DEFAULT_LAYOUT: Final = Layout()
 """The normal form of no layout: whoever lays out reads ``wrap or "word"``, ``align or "left"``."""

@@ -18,8 +18,9 @@ _T = TypeVar("_T", bound=Hashable)
 
 LINK_CHARS_MAX: Final = 2_048
 
-# What a style counts for, its link aside: about the memory that it takes.
-STYLE_COST_BYTES: Final = 64
+# What a run in a style counts for, its link aside: a third at least of what it takes if no other has
+# the same style.
+STYLE_COST_BYTES: Final = 128
 
 # Different styles or layouts of one Block that are kept once each.
 SHARED_VALUES_MAX: Final = 256

@@ -64,7 +64,7 @@ class ContextView(Protocol):
         """Its Blocks by their ids, in the order of their appends."""
 
 
-class Block(Struct, eq=False):
+class Block(Struct, eq=False, gc=False):
     """The record behind a :class:`BlockView`."""
 
     context_id: str
@@ -99,7 +99,7 @@ class Context(Struct, eq=False):
     is_full: bool = False
 
 
-class StoredRequest(Struct, frozen=True):
+class StoredRequest(Struct, frozen=True, gc=False):
     """A request id that is taken.
 
     Attributes:

@@ -2,6 +2,9 @@
 
 Spec: docs/spec/terminal/operations.md. Views of Blocks are live: an effect says what changed, and
 its Block what is true after everything that was received.
+
+``gc=False``, here and for Blocks: nothing that they hold leads back to them, and a hundred thousand
+of them are not worth a visit of the cycle collector each time.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from blockwire.terminal.contexts import BlockView
 from blockwire.terminal.messages import Identity, ToApplication
 
 
-class PassThrough(Struct, frozen=True):
+class PassThrough(Struct, frozen=True, gc=False):
     """Bytes that are none of ours, for the screen as they are.
 
     Attributes:
@@ -26,13 +29,13 @@ class PassThrough(Struct, frozen=True):
     offset: int
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct, frozen=True, gc=False):
     """The session has something to say."""
 
     message: ToApplication
 
 
-class Reply(Struct, frozen=True):
+class Reply(Struct, frozen=True, gc=False):
     """Bytes to write to the application's input, at once and in order.
 
     Attributes:
@@ -43,21 +46,21 @@ class Reply(Struct, frozen=True):
     data: bytes
 
 
-class BlockAppended(Struct, frozen=True):
+class BlockAppended(Struct, frozen=True, gc=False):
     """A new Block stands at the tail of the history."""
 
     block: BlockView
     operation_id: str
 
 
-class BlockUpdated(Struct, frozen=True):
+class BlockUpdated(Struct, frozen=True, gc=False):
     """A Block has other content, perhaps of another type."""
 
     block: BlockView
     operation_id: str
 
 
-class BlockExtended(Struct, frozen=True):
+class BlockExtended(Struct, frozen=True, gc=False):
     """A Block has more at its logical end.
 
     Attributes:
@@ -70,7 +73,7 @@ class BlockExtended(Struct, frozen=True):
     fragment: Data
 
 
-class BlockSuffixReplaced(Struct, frozen=True):
+class BlockSuffixReplaced(Struct, frozen=True, gc=False):
     """Behind the first ``retain`` scalars a Block has something else."""
 
     block: BlockView
@@ -79,7 +82,7 @@ class BlockSuffixReplaced(Struct, frozen=True):
     replacement: Data
 
 
-class BlockSealed(Struct, frozen=True):
+class BlockSealed(Struct, frozen=True, gc=False):
     """A Block will not change any more; its content did not.
 
     Attributes:
@@ -90,25 +93,25 @@ class BlockSealed(Struct, frozen=True):
     operation_id: str | None
 
 
-class ContextOpened(Struct, frozen=True):
+class ContextOpened(Struct, frozen=True, gc=False):
     """A Context takes operations from now on."""
 
     context_id: str
 
 
-class ContextClosed(Struct, frozen=True):
+class ContextClosed(Struct, frozen=True, gc=False):
     """It takes no more; its Blocks are sealed and stay."""
 
     context_id: str
 
 
-class ContextInvalidated(Struct, frozen=True):
+class ContextInvalidated(Struct, frozen=True, gc=False):
     """It takes no more; its Blocks are what they were."""
 
     context_id: str
 
 
-class Diagnostic(Struct, frozen=True):
+class Diagnostic(Struct, frozen=True, gc=False):
     """Something arrived that was no good, or a part of the host failed; for a log.
 
     Attributes:
@@ -124,7 +127,7 @@ class Diagnostic(Struct, frozen=True):
     identity: Identity | None = None
 
 
-class Stopped(Struct, frozen=True):
+class Stopped(Struct, frozen=True, gc=False):
     """The session cannot go on: from here all bytes pass through, and nothing is answered."""
 
 

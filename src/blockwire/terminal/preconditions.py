@@ -84,7 +84,7 @@ FAILURES: Final[Mapping[Precondition, OperationErrorCode]] = MappingProxyType(
 )
 
 
-class Sheet(Struct, eq=False):
+class Sheet(Struct, eq=False, gc=False):
     """What the checks of one operation look at, and what they have found for its commit.
 
     Attributes:

@@ -64,7 +64,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     new_context_id: Callable[[], str]
 
 
-class PreparedRequest(Struct, frozen=True, eq=False):
+class PreparedRequest(Struct, frozen=True, eq=False, gc=False):
     """A request and what is answered.
 
     Attributes:

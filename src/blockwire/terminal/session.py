@@ -71,14 +71,14 @@ PreparedOperation: TypeAlias = Sheet
 Prepared: TypeAlias = PreparedOperation | PreparedRequest
 
 
-class Rejected(Struct, frozen=True):
+class Rejected(Struct, frozen=True, gc=False):
     """An operation that may not be done; its commit uses its id up and answers."""
 
     operation: Operation
     code: OperationErrorCode
 
 
-class Ignored(Struct, frozen=True):
+class Ignored(Struct, frozen=True, gc=False):
     """A message that gets no answer and changes nothing.
 
     Attributes:

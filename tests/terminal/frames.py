@@ -14,7 +14,7 @@ from blockwire.terminal.framing import (
     FrameErrorCode,
     FrameEvent,
     Ordinary,
-    decode_fragment,
+    decode_frame,
     encode_frames,
 )
 from blockwire.terminal.scanner import ScanToken
@@ -172,7 +172,7 @@ class ScanMachine:
             return
         self._tell_ordinary()
         end = self._offset + len(self._frame)
-        self.tokens.append(decode_fragment(content, self._offset, end))
+        self.tokens.append(decode_frame(content, self._offset, end))
         self._offset, self._frame = end, b""
 
     def _drop(self, code: FrameErrorCode, content: bytes | None = None) -> None:

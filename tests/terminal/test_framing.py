@@ -16,7 +16,7 @@ from blockwire.terminal.framing import (
     Fragment,
     FrameIds,
     Payload,
-    decode_fragment,
+    decode_frame,
     encode_frames,
 )
 from tests.suites import PROJECT
@@ -98,8 +98,9 @@ def test_ids_count_up_and_begin_again_after_the_last() -> None:
 
 
 # one frame ---------------------------------------------------------------------------------
-GOOD: Final[list[tuple[bytes, Fragment]]] = [
-    (b"9002;1;1;0;0;QQ==", Fragment(1, 0, True, b"A", 5, 9)),
+GOOD: Final[list[tuple[bytes, Payload | Fragment]]] = [
+    (b"9002;1;1;0;0;QQ==", Payload(b"A", 1, 5, 9)),
+    (b"9002;1;1;0;1;" + b"QUFB" * 1024, Fragment(1, 0, False, b"A" * FULL, 5, 9)),
     (b"9002;1;2147483647;341;0;QUI=", Fragment(FRAME_ID_MAX, 341, True, b"AB", 5, 9)),
     (b"9002;1;10;340;1;" + b"QUFB" * 1024, Fragment(10, 340, False, b"A" * FULL, 5, 9)),
     (b"9002;1;10;9;0;" + b"++//" * 1024, Fragment(10, 9, True, b"\xfb\xef\xff" * 1024, 5, 9)),
@@ -134,8 +135,8 @@ BAD: Final[list[tuple[bytes, str, int | None]]] = [
 
 
 @pytest.mark.parametrize(("content", "fragment"), GOOD)
-def test_a_good_frame_is_read(content: bytes, fragment: Fragment) -> None:
-    assert decode_fragment(content, 5, 9) == fragment
+def test_a_good_frame_is_read(content: bytes, fragment: Payload | Fragment) -> None:
+    assert decode_frame(content, 5, 9) == fragment
 
 
 @pytest.mark.parametrize(("content", "code", "frame_id"), BAD)
@@ -144,7 +145,7 @@ def test_a_good_frame_is_read(content: bytes, fragment: Fragment) -> None:
     "terminal:frame:size", "terminal:assembly:size",
 )  # fmt: skip
 def test_a_bad_frame_says_why(content: bytes, code: str, frame_id: int | None) -> None:
-    refused = decode_fragment(b"9002;" + content, 5, 9)
+    refused = decode_frame(b"9002;" + content, 5, 9)
 
     assert isinstance(refused, BadFrame)
     assert (refused.code, refused.frame_id, refused[2:4]) == (code, frame_id, (5, 9))
@@ -152,9 +153,9 @@ def test_a_bad_frame_says_why(content: bytes, code: str, frame_id: int | None) -
 
 @given(st.binary(max_size=40) | st.text("AQUJDR+/=", max_size=12).map(str.encode))
 def test_only_the_one_way_to_write_a_payload_is_read(payload: bytes) -> None:
-    read_back = decode_fragment(b"9002;1;7;0;0;" + payload, 0, 0)
+    read_back = decode_frame(b"9002;1;7;0;0;" + payload, 0, 0)
 
-    is_read = isinstance(read_back, Fragment)
+    is_read = isinstance(read_back, Payload)
 
     assert is_read is bool(payload and _is_canonical(payload))
 

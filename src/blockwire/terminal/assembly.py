@@ -39,10 +39,7 @@ class Assembly:
         """Return the message that ``fragment`` completes, and what it abandons or is refused for."""
         frame_id = fragment.frame_id
         if fragment.index == 0:
-            abandoned = self.abandon("assembly_abandoned") if self._parts else ()
-            if fragment.is_last:
-                payload = Payload(fragment.data, frame_id, fragment.offset, fragment.end)
-                return (*abandoned, payload) if abandoned else (payload,)
+            abandoned = self.abandon("assembly_abandoned")
             self._frame_id = frame_id
             self._offset = fragment.offset
             self._keep(fragment)

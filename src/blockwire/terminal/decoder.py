@@ -112,7 +112,8 @@ class FrameDecoder:
         for token in tokens:
             if isinstance(token, Fragment):
                 events += self._assembly.add(token)
-            else:
+                continue
+            if self._assembly.retained_bytes:
                 events += self._assembly.abandon("assembly_abandoned")
-                events.append(token)
+            events.append(token)
         return events

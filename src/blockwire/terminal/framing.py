@@ -37,7 +37,7 @@ __all__ = [
     "FrameIds",
     "Ordinary",
     "Payload",
-    "decode_fragment",
+    "decode_frame",
     "encode_frames",
 ]
 
@@ -66,10 +66,10 @@ _BEGINNING: Final = OSC + NUMBER + b";%d;" % FRAMING_VERSION
 # INDEX;MORE; of every frame but a last one.
 _MIDDLES: Final = tuple(b"%d;1;" % index for index in range(FRAMES_MAX))
 
-# Decimals have neither sign nor leading zero. The last field is taken as it stands.
-_HEADER: Final = re.compile(
-    NUMBER + rb";%d;([1-9][0-9]{0,9});(0|[1-9][0-9]{0,2});([01]);" % FRAMING_VERSION
-)
+_VERSION: Final = b"%d" % FRAMING_VERSION
+_FIELDS: Final = 6
+_MORE: Final = (b"0", b"1")
+_DIGITS_MAX: Final = len(str(FRAME_ID_MAX))
 _OTHER_VERSION: Final = re.compile(NUMBER + rb";(?!%d;)(?:0|[1-9][0-9]*);" % FRAMING_VERSION)
 
 
@@ -168,7 +168,7 @@ FrameEvent: TypeAlias = Ordinary | Payload | BadFrame
 
 
 class Fragment(Struct, frozen=True):
-    """What one good frame holds.
+    """What one good frame of several holds.
 
     Attributes:
         frame_id: The message it belongs to.
@@ -187,8 +187,8 @@ class Fragment(Struct, frozen=True):
     end: int
 
 
-def decode_fragment(content: bytes, offset: int, end: int) -> Fragment | BadFrame:
-    """Return what a frame holds, or why it is bad.
+def decode_frame(content: bytes, offset: int, end: int) -> Payload | Fragment | BadFrame:
+    """Return what a frame holds, a message or a part of one, or why it is bad.
 
     Args:
         content: What stands between the introducer and ST, from the OSC number on; at most
@@ -196,29 +196,43 @@ def decode_fragment(content: bytes, offset: int, end: int) -> Fragment | BadFram
         offset: Of the first byte of the frame in the stream.
         end: Behind its last byte.
     """
-    header = _HEADER.match(content)
-    if header is None:
+    fields = content.split(b";", _FIELDS - 1)
+    if len(fields) != _FIELDS or fields[1] != _VERSION or fields[0] != NUMBER:
         is_other = _OTHER_VERSION.match(content) is not None
         code: FrameErrorCode = "unknown_framing_version" if is_other else "invalid_header"
         return BadFrame(code, _HEADER_DETAILS[code], offset, end, None)
-    frame_id, index = int(header[1]), int(header[2])
-    if frame_id > FRAME_ID_MAX or index > INDEX_MAX:
+    frame_id, index, more = _decimal(fields[2]), _decimal(fields[3]), fields[4]
+    if not 1 <= frame_id <= FRAME_ID_MAX or not 0 <= index <= INDEX_MAX or more not in _MORE:
         detail = _HEADER_DETAILS["invalid_header"]
         return BadFrame("invalid_header", detail, offset, end, None)
-    is_last = header[3] == b"0"
-    data = _decode_canonical(content[header.end() :])
+    data = _decode_canonical(fields[5])
     if data is None:
         detail = "not canonical padded base64"
         return BadFrame("invalid_base64", detail, offset, end, frame_id)
-    size = len(data)
-    if size != FRAGMENT_BYTES and (not is_last or not 1 <= size < FRAGMENT_BYTES):
+    is_last = more == b"0"
+    if is_last and index == 0 and 1 <= len(data) <= FRAGMENT_BYTES:
+        return Payload(data, frame_id, offset, end)
+    fragment = Fragment(frame_id, index, is_last, data, offset, end)
+    return _refuse_size(fragment) or fragment
+
+
+def _decimal(digits: bytes) -> int:
+    """Return the number that ``digits`` are, without sign and leading zero; else -1."""
+    if len(digits) > _DIGITS_MAX or not digits.isdigit() or (len(digits) > 1 and digits[0] == 0x30):
+        return -1
+    return int(digits)
+
+
+def _refuse_size(fragment: Fragment) -> BadFrame | None:
+    size, offset, end = len(fragment.data), fragment.offset, fragment.end
+    if size != FRAGMENT_BYTES and (not fragment.is_last or not 1 <= size < FRAGMENT_BYTES):
         detail = f"a fragment of {size} bytes"
-        return BadFrame("invalid_fragment_size", detail, offset, end, frame_id)
+        return BadFrame("invalid_fragment_size", detail, offset, end, fragment.frame_id)
     # All fragments before this one are full, or it will be refused as out of sequence.
-    if index * FRAGMENT_BYTES + size > MESSAGE_BYTES_MAX:
+    if fragment.index * FRAGMENT_BYTES + size > MESSAGE_BYTES_MAX:
         detail = f"more than {MESSAGE_BYTES_MAX} bytes"
-        return BadFrame("message_too_long", detail, offset, end, frame_id)
-    return Fragment(frame_id, index, is_last, data, offset, end)
+        return BadFrame("message_too_long", detail, offset, end, fragment.frame_id)
+    return None
 
 
 _HEADER_DETAILS: Final[dict[FrameErrorCode, str]] = {
@@ -227,13 +241,17 @@ _HEADER_DETAILS: Final[dict[FrameErrorCode, str]] = {
 }
 
 
+# By how many bytes the last group holds: what its last character can be if unused bits are zero.
+_LAST_CHARACTERS: Final = (b"", b"AQgw", b"AEIMQUYcgkosw048")
+
+
 def _decode_canonical(encoded: bytes) -> bytes | None:
     try:
         data = pybase64.b64decode(encoded, validate=True)
     except binascii.Error:
         return None
-    # No decoder asks whether the bits that are left over are zero: whoever encodes it again sees.
+    # No decoder asks whether the bits that are left over are zero; the last character tells.
     left = len(data) % 3
-    if left and not encoded.endswith(pybase64.b64encode(data[-left:])):
+    if left and encoded[left - 4] not in _LAST_CHARACTERS[left]:
         return None
     return data

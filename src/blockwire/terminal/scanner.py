@@ -17,7 +17,8 @@ from blockwire.terminal.framing import (
     Fragment,
     FrameErrorCode,
     Ordinary,
-    decode_fragment,
+    Payload,
+    decode_frame,
 )
 from blockwire.terminal.scantable import DROP_CODES, ESC, INTRODUCER, step
 
@@ -27,9 +28,9 @@ __all__ = ["FrameScanner", "ScanToken"]
 _AT_NUMBER: Final = tuple(step("number", byte).act for byte in range(256))
 _AFTER_ESC: Final = tuple(step("escape", byte).act for byte in range(256))
 _DROPPING: Final = tuple(bytes((byte,)) for byte in DROP_CODES)
+_FRAME_BYTES_MAX: Final = len(OSC) + OSC_CONTENT_BYTES_MAX + len(ST)
 
-
-ScanToken: TypeAlias = Ordinary | Fragment | BadFrame
+ScanToken: TypeAlias = Ordinary | Payload | Fragment | BadFrame
 
 _DETAILS: Final[dict[FrameErrorCode, str]] = {
     "frame_too_long": f"more than {OSC_CONTENT_BYTES_MAX} bytes before the end of a frame",
@@ -75,12 +76,18 @@ class FrameScanner:
 
     def receive_data(self, data: bytes) -> list[ScanToken]:
         """Return what ``data`` completes, in stream order; neighbours of one call are merged."""
+        base = self._next_offset
         self._next_offset += len(data)
         if self._held:
+            base -= len(self._held)
             data = self._held + data
             self._held = b""
+        elif not self._is_in_frame and _may_be_one_frame(data):
+            # Nearly always: one frame and nothing else. What can be decoded holds no ESC.
+            token = decode_frame(data[len(OSC) : -len(ST)], base, self._next_offset)
+            if not isinstance(token, BadFrame):
+                return [token]
         tokens: list[ScanToken] = []
-        base = self._next_offset - len(data)
         position = 0
         while position < len(data):
             if self._is_in_frame:
@@ -143,9 +150,9 @@ class FrameScanner:
             content = data[start:escape]
             if self._content:
                 content = bytes(self._content) + content
-            token = decode_fragment(content, self._frame_offset, base + end)
+            token = decode_frame(content, self._frame_offset, base + end)
             # What can be decoded holds none of the bytes that end a frame otherwise.
-            if isinstance(token, Fragment):
+            if not isinstance(token, BadFrame):
                 return self._leave_frame(end, token, tokens)
         stop = _find_drop(data, start, escape)
         self._length += stop - start
@@ -173,6 +180,10 @@ class FrameScanner:
         if self._content:
             self._content.clear()
         return end
+
+
+def _may_be_one_frame(data: bytes) -> bool:
+    return data.startswith(INTRODUCER) and data.endswith(ST) and len(data) <= _FRAME_BYTES_MAX
 
 
 def _find_drop(data: bytes, start: int, escape: int) -> int:

@@ -229,6 +229,30 @@ def test_short_messages_do_not_need_the_long_way(monkeypatch: pytest.MonkeyPatch
         decode_message(compact(value))
 
 
+def test_long_lists_do_not_need_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> Json:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(codec, "decode_json", refuse)
+
+    for value in (
+        content("text/styled", SPANS * LONG),
+        body("block.extend", fragment=LINES * LONG),
+    ):
+        decode_message(compact(value))
+
+
+@pytest.mark.requirement("terminal:json:duplicates")
+def test_a_name_twice_is_found_behind_a_long_list() -> None:
+    text = compact(content("text/styled", SPANS * LONG))
+
+    for place in (text.rindex(b'"text"'), text.index(b'"text"'), text.index(b'"kind"')):
+        name = text[place : place + 7].partition(b":")[0]
+        with pytest.raises(InvalidMessage) as caught:
+            decode_message(text[:place] + name + b':"",' + text[place:])
+        assert caught.value.code == "duplicate_member"
+
+
 # writing --------------------------------------------------------------------------------------
 @given(messages())
 @pytest.mark.requirement("terminal:json:written-strictly")

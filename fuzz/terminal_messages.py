@@ -13,12 +13,14 @@ from blockwire.terminal import Identity, InvalidMessage, WireMessage, decode_mes
 from blockwire.terminal.bounds import DEPTH_MAX
 from blockwire.terminal.codec import SHORT_BYTES_MAX
 from fuzz.chances import damaged, damaged_json, value
-from vectors.terminal_codec_inputs import compact, content, valid
+from vectors.terminal_codec_inputs import LINES, SPANS, compact, content, valid
 
 __all__ = ["terminal_decode", "terminal_json"]
 
-SEEDS: Final[tuple[bytes, ...]] = tuple(
-    compact(row.message) if row.text is None else row.text for row in valid()
+SEEDS: Final[tuple[bytes, ...]] = (
+    *(compact(row.message) if row.text is None else row.text for row in valid()),
+    compact(content("text/styled", SPANS * 20)),
+    compact(content("text/lines", LINES * 10)),
 )
 # What the JSON of a text is to blame for; all else is a fault of the message.
 JSON_CODES: Final = frozenset(
@@ -103,14 +105,14 @@ def _changed(chance: random.Random) -> bytes:
 
 
 def terminal_decode(chance: random.Random) -> None:
-    """The short way says what the long way says, and what is read is written and read again."""
+    """The quick way says what the long way says, and what is read is written and read again."""
     text = _changed(chance)
     found = _outcome(text)
-    if len(text) <= SHORT_BYTES_MAX:
-        padded = _outcome(text + b" " * SHORT_BYTES_MAX)
-        # Blanks behind half a string change which fault of its JSON comes first.
-        is_no_json = isinstance(found, tuple) and found[0] in JSON_CODES and found[1] is None
-        assert found == padded or is_no_json, f"two ways: {text!r}"
+    # With blanks around it no text goes the quick way.
+    padded = _outcome(text + b" " * SHORT_BYTES_MAX)
+    # Behind half a string they change which fault of its JSON comes first.
+    is_no_json = isinstance(found, tuple) and found[0] in JSON_CODES and found[1] is None
+    assert found == padded or is_no_json, f"two ways: {text!r}"
     if isinstance(found, tuple):
         return
     try:

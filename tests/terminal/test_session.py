@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -513,11 +514,28 @@ def test_preparing_changes_nothing() -> None:
     assert world.code(extend("2", "1")) is None
 
 
+CHANGES: dict[str, Callable[[TerminalSession], object]] = {
+    "an operation": lambda session: session.commit(session.prepare(seal("1"))),
+    "a rejection": lambda session: session.commit(session.prepare(seal("1", block_id="none"))),
+    "a request": lambda session: session.commit(session.prepare(query("z"))),
+    "an invalid message": lambda session: session.refuse_invalid(invalid_operation("1")),
+    "a failure": lambda session: session.fail_message(query("z")),
+    "an invalidation": lambda session: session.invalidate("c1"),
+    "a Block trimmed": lambda session: session.evict("c1", "a"),
+    "the end": lambda session: session.end_of_connection(),
+    "a stop": lambda session: session.stop(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 @pytest.mark.parametrize("message", [append("2", block_id="b"), opening("x")])
-def test_what_was_prepared_before_something_changed_is_refused(message: WireMessage) -> None:
+def test_what_was_prepared_before_something_changed_is_refused(
+    message: WireMessage, change: Callable[[TerminalSession], object]
+) -> None:
     world = World()
+    world.do(append("0"))
     prepared = world.session.prepare(message)
-    world.do(append("1"))
+    change(world.session)
     before = world.state()
 
     with pytest.raises(LocalProtocolError, match="stale_prepared"):

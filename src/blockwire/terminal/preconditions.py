@@ -199,7 +199,8 @@ def _has_room_for_replacement(sheet: Sheet) -> bool:
 def _has_room(sheet: Sheet, block_bytes: int, added_bytes: int) -> bool:
     assert sheet.context is not None, "checked before"
     limits = sheet.ledger.limits
-    return added_bytes <= 0 or (
+    # What is there is within the limits, so what does not grow is, too.
+    return (
         block_bytes + added_bytes <= limits.block_bytes_max
         and sheet.context.cost_bytes + added_bytes <= limits.context_bytes_max
         and sheet.ledger.cost_bytes + added_bytes <= limits.connection_bytes_max

@@ -20,6 +20,7 @@ from msgspec import Struct
 from fuzz import pure, terminal_session
 from fuzz.gateway import GatewayTarget
 from fuzz.sockets import SocketTarget
+from fuzz.terminal_application import application
 from fuzz.terminal_framing import terminal_framing
 from fuzz.terminal_messages import terminal_decode, terminal_json
 from tests.providers.mutations import FAMILIES
@@ -82,6 +83,7 @@ def _targets(gateway: GatewayTarget, sockets: SocketTarget) -> dict[str, Attack]
         "terminal_framing": terminal_framing,
         "terminal_json": terminal_json,
         "terminal_decode": terminal_decode,
+        "terminal_application": application,
     }
 
 

@@ -137,6 +137,7 @@ def test_small_extends_that_wait_become_one(play: Play, context: ContextHandle) 
     assert play.texts(context) == ["word " * 2_000]
 
 
+@pytest.mark.requirement("terminal:application:order")
 def test_nothing_is_joined_across_something_else(play: Play, context: ContextHandle) -> None:
     one, two = context.append("1"), context.append("2")
     play.exchange()

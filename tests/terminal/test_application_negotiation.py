@@ -155,6 +155,15 @@ def test_the_beginning_of_a_frame_waits_for_the_cap_and_a_lone_esc_does_not() ->
     assert typed(play.news) == b"\x1b\x1b]"
 
 
+def test_what_is_kept_of_the_input_can_be_seen() -> None:
+    play = asking()
+    play.receive(SUPPORTED[:40])
+
+    assert 30 < play.application.retained_bytes <= 40
+    play.receive(SUPPORTED[40:])
+    assert play.application.retained_bytes == 0
+
+
 def test_a_terminal_that_answers_nothing_costs_the_cap_once() -> None:
     play = asking(limits=ApplicationLimits(answer_s=2.0))
 

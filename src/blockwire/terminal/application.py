@@ -154,6 +154,11 @@ class Application:
         return self.outgoing.waiting_bytes
 
     @property
+    def retained_bytes(self) -> int:
+        """How many bytes of input are kept until more arrive."""
+        return self._separator.retained_bytes
+
+    @property
     def is_reply_expected(self) -> bool:
         """Whether something is still to come in that must not reach another reader."""
         return bool(self._asked or self._separator.expected_count)

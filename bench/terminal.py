@@ -32,7 +32,6 @@ from blockwire.terminal import (
     encode_message,
 )
 from blockwire.terminal.bounds import FRAGMENT_BYTES, MESSAGE_BYTES_MAX
-from blockwire.terminal.framing import Payload
 
 __all__ = ["measure_terminal_codec"]
 
@@ -107,9 +106,7 @@ _FRAMES: Final = FrameDecoder()
 
 
 def _decode(stream: bytes) -> WireMessage:
-    [event] = _FRAMES.receive_data(stream)
-    assert isinstance(event, Payload), "one message"
-    return decode_message(event.data)
+    return decode_message(_FRAMES.receive_data(stream)[0].data)  # type: ignore[union-attr]  # one whole message
 
 
 def _both_us(

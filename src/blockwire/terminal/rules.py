@@ -84,18 +84,21 @@ def _read_snapshot(
 
 
 def _read_extension(message: BlockExtend, _: Collection[str]) -> WireMessage:
+    # One of these comes for each token, so it is asked here.
+    if message.body.fragment and type(message.body.fragment) is str:
+        return message
     return _with_fragment(message, "fragment", message.body.fragment, is_empty_allowed=False)
 
 
 def _read_replacement(message: BlockReplaceSuffix, _: Collection[str]) -> WireMessage:
+    if type(message.body.replacement) is str:
+        return message
     return _with_fragment(message, "replacement", message.body.replacement, is_empty_allowed=True)
 
 
 def _with_fragment(
     message: BlockExtend | BlockReplaceSuffix, name: str, value: Data, *, is_empty_allowed: bool
 ) -> WireMessage:
-    if type(value) is str and (value or is_empty_allowed):
-        return message
     try:
         data = read_fragment(cast("Any", value), is_empty_allowed=is_empty_allowed)
     except RemoteProtocolError as error:

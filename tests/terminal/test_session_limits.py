@@ -129,8 +129,27 @@ def test_an_id_that_is_too_long_is_refused_each_time_and_fills_nothing() -> None
 
     assert world.codes(
         append(long), append(long), append("123456"), query(long), query(long), query("123456"),
-        closing("d", context_id=long), closing("d", context_id=long),
-    ) == [FULL, FULL, None, FULL, FULL, "supported", FULL, FULL]  # fmt: skip
+    ) == [FULL, FULL, None, FULL, FULL, "supported"]  # fmt: skip
+
+
+@pytest.mark.requirement("terminal:request:rejected-occupies")
+def test_a_request_id_is_taken_however_long_the_context_id_beside_it_is() -> None:
+    world = World(limits=Limits(id_chars_max=6))
+    long = "1234567"
+
+    assert world.codes(closing("c", long), closing("c", long), opening("c")) == [
+        "context_not_open", "context_not_open", "request_id_conflict",
+    ]  # fmt: skip
+    world.session.refuse_invalid(invalid_request("context.close", "i", long))
+    assert world.code(opening("i")) == "request_id_conflict"
+
+
+def test_the_ids_of_closed_contexts_count_with_those_of_requests() -> None:
+    world = World(contexts=0, limits=Limits(request_id_chars_max=10))
+
+    assert world.codes(closing("1", "123456789"), query("2"), query("1")) == [
+        "context_not_open", FULL, "request_id_conflict",
+    ]  # fmt: skip
 
 
 @pytest.mark.requirement("terminal:limit:requests", "terminal:limit:never-forget")

@@ -103,12 +103,13 @@ class StoredRequest(Struct, frozen=True, gc=False):
     """A request id that is taken.
 
     Attributes:
-        request: What is answered with ``response`` again; None if it was invalid.
-        response: The outcome.
+        request: What is answered with ``response`` again; None if it was invalid, so that nothing
+            equals it.
+        response: The outcome, if the request was valid.
     """
 
-    request: Request | None
-    response: Response
+    request: Request | None = None
+    response: Response | None = None
 
 
 class Ledger(Struct, eq=False, kw_only=True):
@@ -116,7 +117,7 @@ class Ledger(Struct, eq=False, kw_only=True):
 
     Attributes:
         content_types: Those on offer.
-        request_id_chars: Scalars of the ids in ``requests``.
+        request_id_chars: Scalars of the ids in ``requests``, those of Contexts too.
         open_count: Contexts that are open.
         operation_id_count: Operation ids of all of them.
         block_count: Blocks of all Contexts that are on record.

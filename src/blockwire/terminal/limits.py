@@ -16,7 +16,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     Attributes:
         id_chars_max: Scalars of one request, operation or Block id that is recorded.
         requests_max: Requests whose outcome is kept, a connection.
-        request_id_chars_max: Scalars of the ids in them together.
+        request_id_chars_max: Scalars of the ids in them together, Context ids of closes too.
         contexts_open_max: Contexts open at once, a connection.
         operation_ids_max: Operation ids of one Context.
         context_id_chars_max: Scalars of the operation and Block ids of one Context together.

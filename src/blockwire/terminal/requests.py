@@ -88,10 +88,11 @@ def answer_request(ledger: Ledger, request: Request, offer: Offer) -> PreparedRe
         return PreparedRequest(request, response, is_new=False, revision=ledger.revision)
     stored = ledger.requests.get(request.request_id)
     if stored is not None:
-        is_same = stored.request == request
+        is_same = stored.response is not None and stored.request == request
         old = stored.response if is_same else failed_request(request, "request_id_conflict")
+        assert old is not None, "a valid request is stored with its answer"
         return PreparedRequest(request, old, is_new=False, revision=ledger.revision)
-    if not _can_record(ledger, request.request_id, _context_id_of(request)):
+    if not _can_record(ledger, request.request_id):
         full = failed_request(request, "resource_exhausted")
         return PreparedRequest(request, full, is_new=False, revision=ledger.revision)
     new = _new_answer(ledger, request, offer)
@@ -129,35 +130,36 @@ def _unused_context_id(ledger: Ledger, new_context_id: Callable[[], str]) -> str
     return None
 
 
-def record_request(
-    ledger: Ledger, request: Request | None, response: Response, context_id: str | None
-) -> None:
-    """Keep the outcome of a request; None for one that was invalid. Its id stays if it is known."""
-    request_id = response.request_id
-    if request_id in ledger.requests or not _can_record(ledger, request_id, context_id):
-        return
-    ledger.requests[request_id] = StoredRequest(request, response)
-    ledger.request_id_chars += len(request_id) + len(context_id or "")
+def record_request(ledger: Ledger, request: Request, response: Response) -> None:
+    """Keep the outcome of a valid request, if there is room; its id stays as it is, if it is known."""
+    chars = len(request.context_id) if isinstance(request, ContextClose) else 0
+    _record(ledger, request.request_id, StoredRequest(request, response), chars)
 
 
-def _can_record(ledger: Ledger, request_id: str, context_id: str | None) -> bool:
+def record_invalid(ledger: Ledger, request_id: str) -> None:
+    """Take the id of an invalid request, if there is room; it stays as it is, if it is known."""
+    _record(ledger, request_id, StoredRequest(), 0)
+
+
+def _record(ledger: Ledger, request_id: str, stored: StoredRequest, chars: int) -> None:
+    if request_id not in ledger.requests and _can_record(ledger, request_id):
+        ledger.requests[request_id] = stored
+        ledger.request_id_chars += len(request_id) + chars
+
+
+def _can_record(ledger: Ledger, request_id: str) -> bool:
     limits = ledger.limits
     return (
         len(request_id) <= limits.id_chars_max
-        and len(context_id or "") <= limits.id_chars_max
         and len(ledger.requests) < limits.requests_max
         and ledger.request_id_chars < limits.request_id_chars_max
     )
 
 
-def _context_id_of(request: Request) -> str | None:
-    return request.context_id if isinstance(request, ContextClose) else None
-
-
 def fail_request(ledger: Ledger, request: Request, code: ControlErrorCode) -> Response:
     """Let a valid request fail, keep that outcome if there is room, and return the answer."""
     response = failed_request(request, code)
-    record_request(ledger, request, response, _context_id_of(request))
+    record_request(ledger, request, response)
     return response
 
 
@@ -168,7 +170,7 @@ def failed_request(request: Request, code: ControlErrorCode) -> Response:
         version=request.version,
         kind=str(kind),
         request_id=request.request_id,
-        context_id=_context_id_of(request),
+        context_id=request.context_id if isinstance(request, ContextClose) else None,
     )
     return failed_identity(identity, code)
 

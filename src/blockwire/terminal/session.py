@@ -16,19 +16,13 @@ from msgspec import Struct
 
 from blockwire.errors import LocalProtocolError
 from blockwire.terminal.bounds import PROTOCOL_VERSION
-from blockwire.terminal.content import Content, ContentType
-from blockwire.terminal.contexts import Block, Context, ContextView, Ledger
+from blockwire.terminal.changes import change_context, close_context, do_operation
+from blockwire.terminal.content import ContentType
+from blockwire.terminal.contexts import ContextView, Ledger
 from blockwire.terminal.effects import (
     Answer,
-    BlockAppended,
-    BlockExtended,
-    BlockSealed,
-    BlockSuffixReplaced,
-    BlockUpdated,
     Change,
-    ContextClosed,
     ContextInvalidated,
-    ContextOpened,
 )
 from blockwire.terminal.limits import Limits
 from blockwire.terminal.messages import (
@@ -38,17 +32,12 @@ from blockwire.terminal.messages import (
     BlockSeal,
     BlockUpdate,
     CapabilityQuery,
-    Closed,
     ContextClose,
-    ContextCloseResponse,
     ContextOpen,
-    ContextOpenResponse,
     Identity,
-    Opened,
     Operation,
     ProtocolError,
     RequestIdentity,
-    Response,
     ToApplication,
     WireMessage,
 )
@@ -59,6 +48,7 @@ from blockwire.terminal.requests import (
     answer_request,
     fail_request,
     failed_identity,
+    record_invalid,
     record_request,
     rejection,
 )
@@ -183,7 +173,7 @@ class TerminalSession:
         """
         if isinstance(verdict, Sheet):
             self._begin_change(verdict.revision)
-            return (self._do(verdict),)
+            return (do_operation(self._ledger, verdict),)
         if isinstance(verdict, PreparedRequest):
             self._begin_change(verdict.revision)
             return self._settle(verdict)
@@ -229,9 +219,8 @@ class TerminalSession:
         ledger = self._ledger
         ledger.revision += 1
         if isinstance(identity, RequestIdentity):
-            response = failed_identity(identity, "invalid_message")
-            record_request(ledger, None, response, identity.context_id)
-            return response
+            record_invalid(ledger, identity.request_id)
+            return failed_identity(identity, "invalid_message")
         return self._use_up(
             identity.version, identity.operation_id, identity.context_id, "invalid_message"
         )
@@ -270,7 +259,7 @@ class TerminalSession:
         self._has_ended = True
         changes: list[Change] = []
         for context in self._ledger.contexts.values():
-            changes += self._close(context)
+            changes += close_context(self._ledger, context)
         return tuple(changes)
 
     def stop(self) -> None:
@@ -290,37 +279,9 @@ class TerminalSession:
         request, response = prepared.request, prepared.response
         if not prepared.is_new:
             return (Answer(response),)
-        changes = self._change_context(response)
-        context_id = request.context_id if isinstance(request, ContextClose) else None
-        record_request(self._ledger, request, response, context_id)
+        changes = change_context(self._ledger, response)
+        record_request(self._ledger, request, response)
         return (*changes, Answer(response))
-
-    def _change_context(self, response: Response) -> tuple[Change, ...]:
-        """Do what the answer to a new request says is done."""
-        ledger = self._ledger
-        match response.body:
-            case Opened():
-                assert isinstance(response, ContextOpenResponse), "nothing else is opened"
-                assert response.context_id, "what is opened has an id"
-                ledger.contexts[response.context_id] = Context(response.context_id)
-                ledger.open_count += 1
-                return (ContextOpened(response.context_id),)
-            case Closed():
-                assert isinstance(response, ContextCloseResponse), "nothing else is closed"
-                return self._close(ledger.contexts[response.context_id])
-            case _:
-                return ()
-
-    def _close(self, context: Context) -> tuple[Change, ...]:
-        if context.state != "open":
-            return ()
-        changes: list[Change] = []
-        for block in context.blocks.values():
-            if block.lifecycle == "mutable":
-                block.lifecycle = "sealed"
-                changes.append(BlockSealed(block, None))
-        self._ledger.leave_open(context, "closed")
-        return (*changes, ContextClosed(context.context_id))
 
     def _refuse_operation(self, operation: Operation, code: OperationErrorCode) -> ProtocolError:
         self._ledger.revision += 1
@@ -333,60 +294,3 @@ class TerminalSession:
         if context is not None and context.state == "open":
             self._ledger.record(context, operation_id)
         return rejection(version, operation_id, context_id, code)
-
-    def _do(self, sheet: Sheet) -> Change:
-        """Change what the operation changes. All checks have passed."""
-        context = sheet.context
-        assert context is not None, "checked before"
-        operation: Operation = sheet.operation
-        self._ledger.add_operation_id(context, operation.operation_id)
-        if isinstance(operation, BlockAppend):
-            return self._append(operation, context, sheet)
-        block = sheet.block
-        assert block is not None, "checked before"
-        if isinstance(operation, BlockSeal):
-            block.lifecycle = "sealed"
-            return BlockSealed(block, operation.operation_id)
-        return self._change_content(operation, context, block, sheet.content)
-
-    def _change_content(
-        self,
-        operation: BlockExtend | BlockReplaceSuffix | BlockUpdate,
-        context: Context,
-        block: Block,
-        new_content: Content | None,
-    ) -> Change:
-        content = block.content
-        assert content is not None, "checked before"
-        operation_id = operation.operation_id
-        old_bytes = content.cost_bytes
-        change: Change
-        if isinstance(operation, BlockExtend):
-            fragment = operation.body.fragment
-            change = BlockExtended(block, operation_id, content.scalar_count, fragment)
-            content.extend(fragment)
-        elif isinstance(operation, BlockReplaceSuffix):
-            body = operation.body
-            change = BlockSuffixReplaced(block, operation_id, body.retain, body.replacement)
-            content.replace_suffix(body.retain, body.replacement)
-        else:
-            change = BlockUpdated(block, operation_id)
-            assert new_content is not None, "made by the check of resources"
-            content = block.content = new_content
-            block.content_type = operation.body.content.type
-        block.content_state = operation_id
-        self._ledger.count(context, content.cost_bytes - old_bytes)
-        return change
-
-    def _append(self, operation: BlockAppend, context: Context, sheet: Sheet) -> BlockAppended:
-        body = operation.body
-        assert sheet.content is not None, "made by the check of resources"
-        block = Block(
-            context.context_id, body.block_id, body.content.type, sheet.content,
-            operation.operation_id, body.lifecycle,
-        )  # fmt: skip
-        context.blocks[body.block_id] = block
-        context.id_chars += len(body.block_id)
-        self._ledger.block_count += 1
-        self._ledger.count(context, sheet.content.cost_bytes)
-        return BlockAppended(block, operation.operation_id)

@@ -88,11 +88,15 @@ class LoopTerminal:
         fd: The program's end of the pty.
         is_deaf: Set while it reads nothing.
         split: Whether each answer comes byte by byte.
+        pause_s: How long it rests after each read.
     """
 
-    def __init__(self, answers: Answers = "all", *, split: bool = False) -> None:
+    def __init__(
+        self, answers: Answers = "all", *, split: bool = False, pause_s: float = 0.0
+    ) -> None:
         self.brain = Brain(answers)
         self.split = split
+        self._pause_s = pause_s
         self.held = b""
         self.is_holding = False
         self._near: int | None = None
@@ -104,8 +108,8 @@ class LoopTerminal:
         self.listen()
 
     def listen(self) -> None:
-        assert self._near is not None
-        self._loop.add_reader(self._near, self._read)
+        if self._near is not None:
+            self._loop.add_reader(self._near, self._read)
 
     def be_deaf(self) -> None:
         assert self._near is not None
@@ -148,6 +152,9 @@ class LoopTerminal:
             else:
                 self.press(answers)
         self._news.set()
+        if self._pause_s and self._near is not None:
+            self.be_deaf()
+            self._loop.call_later(self._pause_s, self.listen)
 
     def __enter__(self) -> Self:
         return self
@@ -158,6 +165,7 @@ class LoopTerminal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._pause_s = 0.0
         self.close()
 
 

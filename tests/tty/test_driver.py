@@ -14,7 +14,7 @@ import pytest
 
 from blockwire.errors import LocalProtocolError
 from blockwire.terminal import AppendOnlyFallback, BlockFailed, ContextLost
-from blockwire.tty import Terminal, TerminalError, TerminalOptions, open_terminal
+from blockwire.tty import Terminal, TerminalError, TerminalOptions, open_terminal, streams
 from blockwire.tty.driver import INPUT_BYTES_MAX
 from tests.tty.terminals import ENVIRONMENT, Answers, LoopTerminal
 
@@ -249,6 +249,83 @@ async def test_a_terminal_that_is_slow_gets_all_in_few_operations() -> None:
         await context.close()
         assert outer.brain.texts() == ["".join(words)]
         assert outer.brain.output.count(b"\x1b]9002;1;") < 300
+
+
+async def test_a_program_that_ends_waits_for_a_slow_terminal() -> None:
+    text = "x" * 3_000_000
+    with LoopTerminal(pause_s=0.001) as outer:
+        async with open_terminal(options(outer, answer_s=0.3)) as terminal:
+            (await terminal.open_context()).append(text, lifecycle="sealed")
+
+        assert outer.brain.texts() == [text]
+        assert outer.left_over() == b""
+
+
+async def test_a_program_that_ends_does_not_wait_for_a_deaf_terminal() -> None:
+    with LoopTerminal() as outer:
+        async with open_terminal(options(outer, answer_s=0.1)) as terminal:
+            context = await terminal.open_context()
+            outer.be_deaf()
+            context.append("x" * 1_000_000)
+
+        assert termios.tcgetattr(outer.fd) == outer.found
+        assert context.handle.state == "closing"
+
+
+@pytest.mark.requirement("terminal:application:cut")
+async def test_a_frame_that_a_stop_has_cut_is_given_up_and_healed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streams, "FINISH_S_MAX", 0.05)
+    async with opened() as (outer, terminal):
+        context = await terminal.open_context()
+        block = context.append("a")
+        await terminal.flush()
+        await outer.until(lambda: outer.brain.texts() == ["a"])
+        outer.be_deaf()
+        block.extend("x" * 500_000)
+        await asyncio.sleep(
+            0
+        )  # one turn of the loop, in which as much is written as there is room for
+        assert terminal._output.is_cut
+
+        terminal.finish_writing()
+        assert terminal._modes is not None
+        assert terminal._modes.is_cut()
+        outer.listen()
+        terminal.resumed()
+        await context.close()
+
+        assert outer.brain.texts() == ["a" + "x" * 500_000]
+        assert block.failure is None
+
+
+async def test_a_write_that_was_begun_is_ended_before_a_stop() -> None:
+    near_in, far_in = os.pipe()
+    near_out, far_out = os.pipe()
+    chosen = TerminalOptions(input_fd=near_in, output_fd=far_out, environment=ENVIRONMENT)
+    async with open_terminal(chosen) as terminal:
+        terminal.write(b"x" * 70_000)
+        await asyncio.sleep(
+            0
+        )  # one turn of the loop, in which as much is written as there is room for
+        assert terminal._output.is_cut
+        assert len(os.read(near_out, 65_536)) > 0
+        terminal.finish_writing()
+        assert terminal._output.rest_bytes == 0
+        os.read(near_out, 70_000)
+    for fd in (near_in, far_in, near_out, far_out):
+        os.close(fd)
+
+
+async def test_a_terminal_that_is_gone_is_none() -> None:
+    with LoopTerminal() as outer:
+        outer.die()
+        async with open_terminal(options(outer)) as terminal:
+            assert terminal.negotiated.reason == "not_a_terminal"
+            terminal.write(b"x")
+            with pytest.raises(OSError, match="Input/output"):
+                await terminal.flush()
 
 
 async def test_a_paste_that_nobody_reads_waits_in_the_terminal() -> None:

@@ -24,5 +24,14 @@ def test_one_program_serves_both(answers: Answers, blocks: list[str], screen: by
         assert terminal.is_restored()
 
 
+def test_it_runs_on_uvloop_as_well() -> None:
+    source = SOURCE.replace("import asyncio", "import uvloop").replace("asyncio.run", "uvloop.run")
+    with ProgramTerminal(source) as terminal:
+        assert terminal.read_to_end() == 0
+
+        assert terminal.brain.texts() == TEXTS
+        assert terminal.is_restored()
+
+
 def test_it_takes_fifteen_lines() -> None:
     assert len([line for line in SOURCE.splitlines() if line.strip()]) <= 15

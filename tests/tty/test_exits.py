@@ -63,8 +63,14 @@ asyncio.run(main())
 """
 
 
-def begun(how: str, **environment: str) -> ProgramTerminal:
-    terminal = ProgramTerminal(PROGRAM, how, environment=environment)
+def program_on(loop: str) -> str:
+    return PROGRAM.replace("asyncio.run", f"{loop}.run").replace(
+        "import asyncio,", "import asyncio, uvloop,"
+    )
+
+
+def begun(how: str, *, loop: str = "asyncio", **environment: str) -> ProgramTerminal:
+    terminal = ProgramTerminal(program_on(loop), how, environment=environment)
     terminal.read(lambda: b"ready;" in terminal.brain.screen)
     return terminal
 
@@ -90,12 +96,14 @@ def test_every_end_of_a_program_gives_the_terminal_back(how: str, status: int) -
         assert (b"sane;" in terminal.brain.screen) == (how == "leak")
 
 
-@pytest.mark.parametrize("how", ["wait", "busy"])
+@pytest.mark.parametrize(
+    ("how", "loop"), [("wait", "asyncio"), ("busy", "asyncio"), ("wait", "uvloop")]
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_the_program_and_gives_the_terminal_back(
-    how: str, number: signal.Signals
+    how: str, loop: str, number: signal.Signals
 ) -> None:
-    with begun(how) as terminal:
+    with begun(how, loop=loop) as terminal:
         terminal.process.send_signal(number)
 
         assert terminal.read_to_end() == -number
@@ -156,10 +164,12 @@ while True:
 
 
 @pytest.mark.requirement("terminal:application:stop")
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 @pytest.mark.parametrize("how", ["key", "signal"])
-def test_a_stop_gives_the_terminal_back_until_the_program_goes_on(how: str) -> None:
+def test_a_stop_gives_the_terminal_back_until_the_program_goes_on(how: str, loop: str) -> None:
     with ProgramTerminal(
-        SHELL.replace("sys.argv[1:]", "[sys.executable, '-c', sys.argv[1], 'wait']"), PROGRAM
+        SHELL.replace("sys.argv[1:]", "[sys.executable, '-c', sys.argv[1], 'wait']"),
+        program_on(loop),
     ) as terminal:
         brain = terminal.brain
         terminal.read(lambda: b"ready;" in brain.screen)

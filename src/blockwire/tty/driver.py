@@ -221,6 +221,7 @@ class Terminal:
             self._input.resume()
             self._application.negotiate()
             await self._until(lambda: self._negotiated is not None)
+            self._check_output()
         else:
             self._tell(self._application.skip(reason))
 
@@ -237,16 +238,22 @@ class Terminal:
         self._options.on_resume()
 
     async def leave(self) -> None:
-        """Close what is open, and wait for what the next reader must not get; in bounded time."""
+        """Close what is open, and wait until all is written and answered.
+
+        It gives up when the terminal has neither taken nor said anything for as long as an answer
+        may take.
+        """
         self._tell(self._application.finish_fallback())
         for handle in self._contexts:
             if handle.state == "open":
                 handle.close()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._application.limits.answer_s):
-                await self._until(
-                    lambda: not (self._waiting_bytes or self._application.is_reply_expected)
-                )
+            while not (self._is_quiet or self._output.error):
+                waiting_bytes = self._waiting_bytes
+                async with asyncio.timeout(self._application.limits.answer_s):
+                    await self._until(
+                        lambda: self._is_quiet or self._waiting_bytes != waiting_bytes  # noqa: B023 - awaited here
+                    )
 
     def close(self) -> None:
         """Let go of the descriptors."""
@@ -259,6 +266,10 @@ class Terminal:
     @property
     def _waiting_bytes(self) -> int:
         return self._application.waiting_bytes + self._output.rest_bytes
+
+    @property
+    def _is_quiet(self) -> bool:
+        return not (self._waiting_bytes or self._application.is_reply_expected)
 
     def _take(self) -> bytes:
         data = self._application.data_to_send(self._loop.time())

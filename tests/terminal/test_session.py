@@ -499,6 +499,8 @@ def test_what_terminals_send_gets_no_answer_from_a_failing_one() -> None:
     assert error is not None
 
     assert world.session.fail_message(error) is None
+    assert world.session.fail_message(query("q", version=2)) is None
+    assert world.code(opening("q")) == "opened"
 
 
 def test_preparing_changes_nothing() -> None:

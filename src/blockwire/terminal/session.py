@@ -197,7 +197,7 @@ class TerminalSession:
 
         The id is used up, if it was not before; None if the message has no answer at all.
         """
-        if self._has_ended:
+        if self._has_ended or message.version != PROTOCOL_VERSION:
             return None
         self._ledger.revision += 1
         match message:

@@ -530,7 +530,9 @@ CHANGES: dict[str, Callable[[TerminalSession], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-@pytest.mark.parametrize("message", [append("2", block_id="b"), opening("x")])
+@pytest.mark.parametrize(
+    "message", [append("2", block_id="b"), opening("x"), seal("2", block_id="none")]
+)
 def test_what_was_prepared_before_something_changed_is_refused(
     message: WireMessage, change: Callable[[TerminalSession], object]
 ) -> None:

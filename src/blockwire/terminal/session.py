@@ -62,10 +62,15 @@ Prepared: TypeAlias = PreparedOperation | PreparedRequest
 
 
 class Rejected(Struct, frozen=True, gc=False):
-    """An operation that may not be done; its commit uses its id up and answers."""
+    """An operation that may not be done; its commit uses its id up and answers.
+
+    Attributes:
+        revision: Of what was looked at.
+    """
 
     operation: Operation
     code: OperationErrorCode
+    revision: int
 
 
 class Ignored(Struct, frozen=True, gc=False):
@@ -161,7 +166,7 @@ class TerminalSession:
         sheet = Sheet(ledger, operation, context, block, ledger.revision)
         for check, code in CHECKS[type(operation)]:
             if not check(sheet):
-                return Rejected(operation, code)
+                return Rejected(operation, code, ledger.revision)
         return sheet
 
     def commit(self, verdict: Prepared | Rejected | Ignored) -> tuple[Change, ...]:
@@ -178,6 +183,7 @@ class TerminalSession:
             self._begin_change(verdict.revision)
             return self._settle(verdict)
         if isinstance(verdict, Rejected):
+            self._begin_change(verdict.revision)
             return (Answer(self._refuse_operation(verdict.operation, verdict.code)),)
         return ()
 

@@ -216,6 +216,28 @@ async def test_a_block_that_failed_is_told() -> None:
         assert failures == [BlockFailed(block, "resource_exhausted")]
 
 
+async def test_a_failure_that_nobody_is_told_of_is_raised_at_the_end() -> None:
+    async with opened() as (outer, terminal):
+        context = await terminal.open_context()
+        block = context.append("a")
+        await terminal.flush()
+        await outer.until(lambda: outer.brain.texts() == ["a"])
+        outer.brain.endpoint.evict("c1", block.block_id)
+        block.extend("b")
+        with pytest.raises(TerminalError, match="resource_exhausted: b1 "):
+            await context.close()
+
+
+async def test_a_context_that_was_lost_is_an_error_at_its_end() -> None:
+    async with opened() as (outer, terminal):
+        context = await terminal.open_context()
+        outer.brain.endpoint.invalidate("c1")
+        context.append("a")
+        await terminal._until(lambda: context.handle.state == "lost")
+        with pytest.raises(TerminalError, match="context_not_open"):
+            await context.__aexit__(None, None, None)
+
+
 async def test_a_context_that_was_invalidated_is_told_and_cannot_be_closed() -> None:
     failures: list[BlockFailed | ContextLost] = []
     async with opened(on_failure=failures.append) as (outer, terminal):

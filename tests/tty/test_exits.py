@@ -45,6 +45,13 @@ async def main():
                 await asyncio.Event().wait()
             case "normal":
                 return
+            case "fork":
+                if not (child := os.fork()):
+                    atexit._run_exitfuncs()
+                    os._exit(0)
+                os.waitpid(child, 0)
+                terminal.write(b"cooked;" if termios.tcgetattr(0)[3] & termios.ICANON else b"raw;")
+                return
         while data := await terminal.read():
             block.extend(data.decode())
             if b"q" in data:
@@ -131,6 +138,13 @@ def test_ctrl_c_may_be_a_key() -> None:
 
         assert terminal.read_to_end() == 0
         assert terminal.is_restored()
+
+
+def test_a_child_that_ends_does_not_give_the_terminal_back() -> None:
+    with ProgramTerminal(PROGRAM, "fork") as terminal:
+        assert terminal.read_to_end() == 0
+        assert b"raw;" in terminal.brain.screen
+        check_left(terminal)
 
 
 # A shell as small as can be: it starts a program in a group of its own, and sees it stop.

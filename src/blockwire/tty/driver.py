@@ -70,7 +70,8 @@ class TerminalOptions:
         on_leave: Written each time it gives it back, likewise.
         answer_s: How long an answer is waited for; by default longer over ssh.
         environment: What the variables are read from.
-        on_failure: Told of each Block and Context that is not shown as it should be.
+        on_failure: Told of each Block and Context that is not shown as it should be; without it the
+            end of the Context raises.
         on_resume: Told when the program has been stopped and goes on: paint again.
     """
 
@@ -81,7 +82,7 @@ class TerminalOptions:
     on_leave: bytes = b""
     answer_s: float | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    on_failure: Callable[[Failure], None] = lambda _failure: None
+    on_failure: Callable[[Failure], None] | None = None
     on_resume: Callable[[], None] = lambda: None
 
 
@@ -107,7 +108,8 @@ class OpenContext:
         """Seal what is mutable, and return when the terminal has done all that was asked.
 
         Raises:
-            TerminalError: With the code of the terminal, ``no_answer`` or ``end_of_input``.
+            TerminalError: With the code of the terminal, ``no_answer`` or ``end_of_input``; also
+                for a Block that has failed, if nobody was told.
         """
         await self._terminal.close_context(self.handle)
 
@@ -120,7 +122,7 @@ class OpenContext:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.handle.state == "open" and kind is None:
+        if kind is None and self.handle.state in {"open", "lost"}:
             await self.close()
 
 
@@ -148,6 +150,7 @@ class Terminal:
         self._negotiated: Negotiated | None = None
         self._waiters: set[asyncio.Future[None]] = set()
         self._ends: dict[ContextHandle, News] = {}
+        self._failures: dict[ContextHandle, BlockFailed] = {}
         self._contexts: list[ContextHandle] = []
 
     # what a program sees ------------------------------------------------------------------
@@ -178,10 +181,15 @@ class Terminal:
 
     async def close_context(self, handle: ContextHandle) -> None:
         """Close a Context; see :meth:`OpenContext.close`."""
-        handle.close()
+        if handle.state != "lost":
+            handle.close()
         await self._until(lambda: handle.state != "closing")
         if handle.state != "closed":
             raise self._error(handle)
+        if (failure := self._failures.pop(handle, None)) is not None:
+            raise TerminalError(
+                failure.code, f"{failure.block.block_id} is not shown as it should be"
+            )
 
     def write(self, data: bytes) -> None:
         """Write ordinary output, in its place among the operations."""
@@ -296,11 +304,15 @@ class Terminal:
                     self._typed += data
                 case Negotiated():
                     self._negotiated = event
-                case BlockFailed():
-                    self._options.on_failure(event)
+                case BlockFailed(block=block):
+                    if self._options.on_failure is None:
+                        self._failures.setdefault(block.context, event)
+                    else:
+                        self._options.on_failure(event)
                 case ContextLost(context=context):
                     self._ends[context] = event
-                    self._options.on_failure(event)
+                    if self._options.on_failure is not None:
+                        self._options.on_failure(event)
                 case ContextRefused(context=context):
                     self._ends[context] = event
                 case ContextReady() | ContextEnded():
@@ -334,7 +346,7 @@ class Terminal:
 
     def _error(self, handle: ContextHandle) -> BlockwireError:
         self._check_output()
-        end = self._ends.pop(handle)
+        end = self._ends[handle]
         assert isinstance(end, ContextRefused | ContextLost), "other Contexts have no error"
         return TerminalError(end.code, "the terminal has not kept the Context")
 

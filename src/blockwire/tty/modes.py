@@ -56,6 +56,7 @@ class TerminalModes:
         self._found = termios.tcgetattr(input_fd)
         self._wanted = _raw(self._found, keys)
         self._is_entered = False
+        self._pid = os.getpid()
         self.is_cut: Callable[[], bool] = lambda: False
         """Whether a control string is written in part."""
 
@@ -92,7 +93,8 @@ class TerminalModes:
 
     def leave(self) -> None:
         """Give it back as it was found; once, and never with an error."""
-        if not self._is_entered:
+        if not self._is_entered or os.getpid() != self._pid:
+            # What a program has forked ends before it does.
             return
         # Whoever presses Ctrl-C once more would interrupt just this.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -333,6 +333,45 @@ def test_a_mismatch_is_healed_by_one_update(play: Play, context: ContextHandle) 
     assert block.failure is None
 
 
+@pytest.mark.requirement("terminal:application:heal")
+def test_errors_of_what_was_written_before_the_update_are_ignored(
+    play: Play, context: ContextHandle
+) -> None:
+    block = context.append("a")
+    for letter in "bcd":
+        play.exchange()
+        block.extend(letter)
+    play.exchange()
+    errors = [rejection(f"1.{number}", "content_state_mismatch") for number in (2, 3, 4)]
+
+    play.receive(errors[0])
+    play.written = b""
+    play.exchange()
+    news = play.receive(*errors[1:])
+
+    assert operations(play) == [("block.update", "1.5")]
+    assert (news, play.write()) == ([], b"")
+
+
+def test_what_waits_when_the_error_comes_is_not_written_but_healed(
+    play: Play, context: ContextHandle
+) -> None:
+    play.refuse["1.2"] = "internal_error"
+    block = context.append("a")
+    play.exchange()
+    block.extend("b")
+    answers = play.answers_to(play.write())
+    block.extend("c")
+    play.application.write(b"x")
+    block.replace_suffix(2, "d")
+    play.receive(answers)
+    play.written = b""
+    play.exchange()
+
+    assert operations(play) == [("block.update", "1.3")]
+    assert play.texts(context) == ["abd"]
+
+
 def test_a_block_goes_on_after_it_was_healed(play: Play, context: ContextHandle) -> None:
     play.refuse["1.2"] = "internal_error"
     block = context.append("a")

@@ -308,7 +308,7 @@ class Application:
 
     def _answered(self, response: CapabilityResponse) -> None:
         asked = self._correlated(response.request_id, CapabilityQuery)
-        if asked is None or response.version != PROTOCOL_VERSION:
+        if asked is None:
             return
         del self._asked[response.request_id]
         match response.body:

@@ -5,7 +5,9 @@ Spec: docs/spec/terminal/application.md, "Events".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
 
 from blockwire.terminal.detection import NoQueryReason
 from blockwire.terminal.vocabulary import ControlErrorCode, OperationErrorCode
@@ -32,13 +34,13 @@ NegotiationReason: TypeAlias = (
 LossCode: TypeAlias = OperationErrorCode | ControlErrorCode | Literal["no_answer", "end_of_input"]
 
 
-class Input(NamedTuple):
+class Input(Struct, frozen=True):
     """Bytes that were typed or pasted: the program's own input, with nothing of ours in it."""
 
     data: bytes
 
 
-class Negotiated(NamedTuple):
+class Negotiated(Struct, frozen=True):
     """It is decided, for the whole connection, how Blocks are shown.
 
     Attributes:
@@ -52,33 +54,33 @@ class Negotiated(NamedTuple):
     reason: NegotiationReason
 
 
-class ContextReady(NamedTuple):
+class ContextReady(Struct, frozen=True):
     """A Context can take Blocks."""
 
     context: ContextHandle
 
 
-class ContextRefused(NamedTuple):
+class ContextRefused(Struct, frozen=True):
     """A Context has not come into being."""
 
     context: ContextHandle
     code: LossCode
 
 
-class ContextEnded(NamedTuple):
+class ContextEnded(Struct, frozen=True):
     """A Context is closed: everything before is done, and what was mutable is sealed."""
 
     context: ContextHandle
 
 
-class ContextLost(NamedTuple):
+class ContextLost(Struct, frozen=True):
     """A Context takes nothing any more, and how its Blocks look nobody knows."""
 
     context: ContextHandle
     code: LossCode
 
 
-class BlockFailed(NamedTuple):
+class BlockFailed(Struct, frozen=True):
     """What the terminal shows of a Block is not its content, and cannot be made so."""
 
     block: BlockHandle

@@ -8,7 +8,9 @@ device attributes, which looks like a key that nobody has: ``ESC [ ? digits ; ..
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from blockwire.terminal.bounds import INPUT_HOLD_S
 from blockwire.terminal.decoder import FrameDecoder
@@ -27,13 +29,13 @@ _NO_KEY: Final = b"\x1b[?"
 _ESC: Final = b"\x1b"
 
 
-class Typed(NamedTuple):
+class Typed(Struct, frozen=True):
     """Bytes that are for the program."""
 
     data: bytes
 
 
-class DeviceAnswer(NamedTuple):
+class DeviceAnswer(Struct, frozen=True):
     """An answer to our own request for device attributes, taken out of the input."""
 
     data: bytes

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import blockwire
+from blockwire.conform import load_cases
 from tests.suites import PROJECT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -63,7 +64,12 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         for path in (source / "blockwire").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert {name for name in names if ".dist-info/" not in name} == packaged
+    # What `blockwire conform` runs is made elsewhere; the wheel has it beside the runner.
+    vectors = {
+        f"blockwire/conform/vectors/{path.name}"
+        for path in (PROJECT / "vectors" / "terminal").iterdir()
+    }
+    assert {name for name in names if ".dist-info/" not in name} == packaged | vectors
     assert "blockwire/py.typed" in names
 
 
@@ -75,6 +81,14 @@ def test_the_demo_runs_from_the_wheel(programs: Path, tmp_path: Path) -> None:
     shown = run(programs / "blockwire", "demo", "--speed", "0", "--plain", cwd=tmp_path)
 
     assert "turn_interrupted" in shown
+
+
+def test_the_vectors_come_with_the_wheel(programs: Path, tmp_path: Path) -> None:
+    code = "import blockwire.conform as it; print(it.vectors_folder().name, len(it.load_cases()))"
+
+    shown = run(programs / "python", "-c", code, cwd=tmp_path)
+
+    assert shown.split() == ["vectors", str(len(load_cases()))]
 
 
 def test_the_package_runs_as_a_module(programs: Path, tmp_path: Path) -> None:

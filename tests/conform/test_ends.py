@@ -1,5 +1,6 @@
 """Both of our ends pass, programs that have nothing of ours pass, and every mistake is found."""
 
+import ast
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -8,6 +9,7 @@ from typing import Final
 
 import pytest
 
+import blockwire.conform
 from blockwire.conform import (
     REQUIREMENTS,
     SCENARIOS,
@@ -113,6 +115,20 @@ def test_every_mistake_in_the_table_has_its_switch(program: list[str]) -> None:
     assert {script for _id, *scripts in APPLICATION.values() for script in scripts} <= set(
         SCENARIOS
     )
+
+
+@pytest.mark.requirement("terminal:tool:wire-only")
+def test_the_runner_imports_nothing_of_what_it_judges() -> None:
+    folder = Path(blockwire.conform.__file__).parent
+    imported = {
+        node.module or ""
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    }
+
+    own = {name.split(".")[1] for name in imported if name.startswith("blockwire.")}
+    assert own == {"conform", "errors", "jsontext", "text"}
 
 
 def test_every_requirement_that_is_judged_is_stated() -> None:

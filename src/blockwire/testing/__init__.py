@@ -5,6 +5,7 @@ either; take what you need by its name::
 
     from blockwire.testing.store_contract import StoreContract    # pytest, anyio's plugin
     from blockwire.testing.bus_contract import BusContract        # the same
+    from blockwire.testing.conformance import judge_terminal      # nothing else
     from blockwire.testing.store_script import Script             # nothing else
     from blockwire.testing.scripts import conversation_scripts    # hypothesis
     from blockwire.testing.strategies import messages             # hypothesis

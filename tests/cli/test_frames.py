@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from blockwire.conform import load_cases
 from blockwire.conform.streams import stream_of
 from blockwire.conform.wire import Said, WireReader, encode_message, frames
 from tests.cli.conftest import Run
+from tests.suites import handed_vectors
 from tests.support.programs import WAIT_S, command, command_after, decoded, environment, run
 
 pytestmark = pytest.mark.timeout(120)
@@ -149,6 +151,22 @@ def test_every_stream_of_the_vectors_is_told_as_they_say(env: dict[str, str]) ->
     assert len(cases) > 400
 
 
+@pytest.mark.parametrize("file", ["codec_invalid.jsonl", "mixed_stream.jsonl"])
+def test_the_handed_streams_are_told_as_they_say(env: dict[str, str], file: str) -> None:
+    rows = [row for row in handed_vectors(file) if row["normative"]]
+    # Between two rows stands what ends everything: an ordinary byte behind a cancelled string.
+    stop = b"\x18\x18 \x18"
+    data = b"".join(base64.b64decode(row["stream_base64"]) + stop for row in rows)
+
+    things = found(env, data)
+
+    events = [event for row in rows for event in row["expected"]["events"]]
+    identities = [event["identity"] for event in events if event.get("identity")]
+    messages = [event["message"] for event in events if "message" in event]
+    assert [it["identity"] for it in things if it.get("identity")] == identities
+    assert [it["message"] for it in things if "message" in it] == messages
+
+
 HOSTILE: Final = b"\x1b]0;pwn\x07\x1b[2J\x9b\xc2\x9b31m\r\n" + "\u202e".encode()
 
 
@@ -219,6 +237,29 @@ def test_large_input_is_read_in_bounded_memory(
         return int(told)
 
     assert peak_kib(100) < peak_kib(1) + 20_000
+
+
+@pytest.mark.parametrize("arguments", [("frames", "decode", "--json"), ("endpoint", "--json")])
+def test_ctrl_c_ends_it(env: dict[str, str], arguments: tuple[str, ...]) -> None:
+    process = subprocess.Popen(
+        command(*arguments),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=env,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"x\n")
+    process.stdin.flush()
+    assert process.stdout.readline(), "it has begun"
+
+    process.send_signal(signal.SIGINT)
+    _out, err = process.communicate(timeout=WAIT_S)
+
+    # A shell reads death by SIGINT as 130.
+    assert process.returncode in {130, -signal.SIGINT}
+    assert err.strip() == b""
 
 
 def test_a_reader_that_leaves_ends_it(env: dict[str, str]) -> None:

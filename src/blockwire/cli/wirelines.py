@@ -24,6 +24,7 @@ from blockwire.terminal import (
     decode_message,
     encode_message,
 )
+from blockwire.terminal.bounds import PROTOCOL_VERSION
 
 __all__ = [
     "LINE_BYTES_MAX",
@@ -110,7 +111,12 @@ def _read(event: FrameEvent) -> Read:
     if not isinstance(event, Payload):
         return Read(event)
     try:
-        return Read(event, message=decode_message(event.data))
+        message = decode_message(event.data)
+        if message.version == PROTOCOL_VERSION:
+            return Read(event, message=message)
+        # A query that is answered `unsupported`: nobody here knows what else its version says.
+        detail = f"a query of version {message.version}"
+        return Read(event, error=InvalidMessage("unknown_version", detail, identity=None))
     except InvalidMessage as error:
         return Read(event, error=error)
 

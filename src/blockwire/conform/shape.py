@@ -201,6 +201,12 @@ _KINDS: Final[Mapping[str, tuple[frozenset[str], Check]]] = MappingProxyType(
 )
 
 
+_IN_ANY_VERSION: Final = (
+    ("capability.query", {}),
+    ("capability.response", {"outcome": "unsupported"}),
+)
+
+
 def find_fault(message: Mapping[str, Any]) -> str | None:
     """Return why an object is no valid message; None if it is one."""
     kind = message.get("kind")
@@ -211,6 +217,8 @@ def find_fault(message: Mapping[str, Any]) -> str | None:
         return f"{kind}: the version is {version!r}"
     ids, is_body = _KINDS[kind]
     body = message.get("body")
+    if version != 1 and (kind, body) not in _IN_ANY_VERSION:
+        return f"{kind}: nobody knows its form in version {version}"
     if (
         kind == "context.open.response"
         and isinstance(body, dict)

@@ -138,6 +138,12 @@ class WireReader:
                 yield from self._ordinary(ordinary)
             found = _END.search(self._held, max(len(_BEGIN), self._scan_from))
             if found is None:
+                if len(self._held) > len(_BEGIN) + OSC_CONTENT_BYTES_MAX:
+                    # Whatever follows: it is too long already, and nobody has to keep it.
+                    too_long, self._held, self._scan_from = self._held, b"", 0
+                    self._pieces = []
+                    yield Wrong("a frame is too long", too_long)
+                    return
                 # The last byte may be the first half of a terminator.
                 self._scan_from = len(self._held) - 1
                 return

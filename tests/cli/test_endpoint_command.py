@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,8 +11,9 @@ from typing import Any, Final
 
 import pytest
 
+from blockwire.cli.endpoints import LineEndpoint, answer_terminal
 from blockwire.conform import load_cases
-from blockwire.conform.wire import encode_message, frames
+from blockwire.conform.wire import Said, WireReader, encode_message, frames
 from tests.cli.conftest import Run
 from tests.suites import handed_vectors
 from tests.support.programs import command, decoded, environment
@@ -83,12 +85,27 @@ def lines_of(row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, An
             yield {"bytes_base64": data}, step
 
 
+class Lines:
+    """The same without a process."""
+
+    def __init__(self) -> None:
+        self._endpoint = LineEndpoint()
+        self._count = 0
+
+    def ask(self, line: bytes | dict[str, Any]) -> dict[str, Any]:
+        self._count += 1
+        data = line if isinstance(line, bytes) else json.dumps(line).encode()
+        answer: dict[str, Any] = decoded(json.dumps(self._endpoint.answer(self._count, data)))
+        return answer
+
+
 def assert_played(row: dict[str, Any], folder: Path) -> None:
     with closing(Process(folder)) as process:
         assert_answers(row, process)
+        assert process.end() == (b"", 0)
 
 
-def assert_answers(row: dict[str, Any], process: Process) -> None:
+def assert_answers(row: dict[str, Any], process: Process | Lines) -> None:
     answer = process.ask({"options": row["options"]})
     assert answer == {"replies": [], "data_base64": "", "blocks": []}
 
@@ -113,7 +130,11 @@ def assert_answers(row: dict[str, Any], process: Process) -> None:
         for context in row["final_contexts"]
         for block in context["blocks"]
     ]
-    assert process.end() == (b"", 0)
+
+
+@pytest.mark.parametrize("row", OWN, ids=lambda row: row["name"])
+def test_a_session_is_played_by_lines(row: dict[str, Any]) -> None:
+    assert_answers(row, Lines())
 
 
 @pytest.mark.slow
@@ -130,6 +151,22 @@ def test_the_handed_sessions_run_through_the_command(tmp_path: Path) -> None:
 def test_our_sessions_run_through_the_command(tmp_path: Path) -> None:
     for row in OWN:
         assert_played(row, tmp_path)
+
+
+def test_the_endpoint_of_a_terminal_answers_until_the_application_leaves() -> None:
+    (source, application), (answers, target) = os.pipe(), os.pipe()
+    query = {"version": 1, "kind": "capability.query", "request_id": "q", "body": {}}
+    os.write(application, b"text" + frames(encode_message(query)))
+    os.close(application)
+
+    answer_terminal(source, target, new_context_id=lambda: "c")
+
+    (said,) = WireReader().receive_data(os.read(answers, 65_536))
+    for descriptor in (source, answers, target):
+        os.close(descriptor)
+    assert isinstance(said, Said)
+    listed = ["text/styled", "text/lines"]
+    assert said.message["body"] == {"outcome": "supported", "optional_content_types": listed}
 
 
 BAD_LINES: Final = {
@@ -160,7 +197,11 @@ BAD_LINES: Final = {
 
 
 @pytest.mark.requirement("terminal:tool:bad-line")
-def test_a_bad_line_is_told_with_its_code_and_number_and_it_goes_on(process: Process) -> None:
+@pytest.mark.parametrize("kind", [Process, Lines])
+def test_a_bad_line_is_told_with_its_code_and_number_and_it_goes_on(
+    kind: type[Process | Lines], request: pytest.FixtureRequest
+) -> None:
+    process: Process | Lines = Lines() if kind is Lines else request.getfixturevalue("process")
 
     for number, (line, code) in enumerate(BAD_LINES.items(), 1):
         answer = process.ask(line)
@@ -172,7 +213,6 @@ def test_a_bad_line_is_told_with_its_code_and_number_and_it_goes_on(process: Pro
     assert process.ask({"options": {}})["error"] == "options_not_first"
     data = base64.b64encode(b"before\x1b[1mafter").decode()
     assert process.ask({"bytes_base64": data})["data_base64"] == data
-    assert process.end() == (b"", 0)
 
 
 def test_a_line_that_is_too_long_is_told_and_it_goes_on(process: Process) -> None:

@@ -98,6 +98,24 @@ def test_a_file_is_read_by_its_name(blockwire: Run, tmp_path: Path) -> None:
     assert "[file_unreadable]" in missing.err
 
 
+def test_people_are_shown_the_same(blockwire: Run, tmp_path: Path) -> None:
+    recording = tmp_path / "recording"
+    bad = b"\x1b]9002;1;5;0;2;AAAA\x1b\\"
+    nameless = bytes_of({**QUERY, "request_id": ""})
+    recording.write_bytes(b"text\x1b[m" + bytes_of(QUERY) + bad + nameless)
+
+    told = blockwire("frames", "decode", str(recording)).out.splitlines()
+    listed = blockwire("frames", "inspect", str(recording)).out.splitlines()
+
+    assert told[:2] == [
+        "other    text␛[m",
+        "message  capability.query request_id=q {}",
+    ]
+    assert [row.split()[0] for row in told[2:]] == ["error", "error"]
+    assert [row.split()[3] for row in listed[:4]] == ["other", "frame", "error", "frame"]
+    assert listed[4] == "1 messages, 2 errors, 7 other bytes"
+
+
 def test_a_stream_is_told_in_its_order(env: dict[str, str]) -> None:
     invalid = {**QUERY, "body": {"x": 1}}
     nameless = {**QUERY, "request_id": ""}

@@ -33,6 +33,8 @@ SMALL_TERMINAL: Final = [*BARE, str(MUTANTS / "small_terminal.py")]
 SMALL_APPLICATION: Final = [*BARE, str(MUTANTS / "small_application.py")]
 ENV: Final = {"PATH": os.environ.get("PATH", "")}
 CASES: Final = load_cases()
+MUTANT_S: Final = 10.0
+"""Some wait for ever for answers that they must not ask for."""
 
 
 def failures(verdicts: Iterable[Verdict]) -> dict[str, str]:
@@ -63,6 +65,15 @@ def test_a_terminal_that_has_nothing_of_ours_passes() -> None:
     assert len(passed(verdicts)) > 80
 
 
+def test_a_part_of_the_cases_says_the_same_of_it() -> None:
+    few = [case for number, case in enumerate(CASES) if number % 9 == 0 or case.file == "session"]
+
+    verdicts = judge_terminal(SMALL_TERMINAL, env=ENV, cases=few)
+
+    assert failures(verdicts) == {}
+    assert len(passed(verdicts)) > 50
+
+
 @pytest.mark.slow
 def test_our_application_side_passes(tmp_path: Path) -> None:
     example = [sys.executable, str(PROJECT / "docs" / "examples" / "terminal_blocks.py")]
@@ -79,6 +90,17 @@ def test_an_application_that_has_nothing_of_ours_passes_everything() -> None:
 
     assert failures(verdicts) == {}
     assert passed(verdicts) == set(REQUIREMENTS.values())
+
+
+@pytest.mark.parametrize(
+    "defects", [(), ("ends-frames-with-bel", "repeats-operation-ids"), ("never-heals",)]
+)
+def test_a_part_of_the_scripts_tells_right_from_wrong(defects: tuple[str, ...]) -> None:
+    few = ["supported", "both too late", "no Context", "a state does not match", "TERM is linux"]
+
+    verdicts = judge_application([*SMALL_APPLICATION, *defects], env=ENV, scripts=few)
+
+    assert bool(failures(verdicts)) == bool(defects)
 
 
 @pytest.mark.slow
@@ -98,7 +120,9 @@ def test_a_wrong_application_fails_on_its_own_requirement(
 ) -> None:
     requirement, *scripts = row
 
-    verdicts = judge_application([*SMALL_APPLICATION, defect], env=ENV, scripts=scripts)
+    verdicts = judge_application(
+        [*SMALL_APPLICATION, defect], env=ENV, scripts=scripts, run_s=MUTANT_S
+    )
 
     assert requirement in failures(verdicts)
 

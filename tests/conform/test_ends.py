@@ -22,7 +22,7 @@ from blockwire.conform import (
 from blockwire.errors import LocalProtocolError
 from tests.conform.mutants.table import APPLICATION, TERMINAL
 from tests.spec.requirements import stated
-from tests.suites import PROJECT
+from tests.suites import PROJECT, handed_vectors, suites_root
 from tests.support.programs import command, environment
 
 pytestmark = pytest.mark.timeout(180)
@@ -72,6 +72,19 @@ def test_a_part_of_the_cases_says_the_same_of_it() -> None:
 
     assert failures(verdicts) == {}
     assert len(passed(verdicts)) > 50
+
+
+@pytest.mark.slow
+def test_our_terminal_side_passes_the_handed_vectors_too(tmp_path: Path) -> None:
+    handed_vectors("session.jsonl")
+    folder = suites_root().parent / "vectors" / "terminal"
+
+    verdicts = judge_terminal(
+        command("endpoint", "--tty"), env=environment(tmp_path), cases=load_cases(folder)
+    )
+
+    assert failures(verdicts) == {}
+    assert sum(verdict.judged_count for verdict in verdicts) > 350
 
 
 @pytest.mark.slow

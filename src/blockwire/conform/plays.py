@@ -21,7 +21,7 @@ __all__ = ["NOT_ON_THE_WIRE", "NotShown", "needs_fresh", "play", "why_not_shown"
 PLAIN: Final = "text/plain"
 KNOWN_TYPES: Final = frozenset({"text/styled", "text/lines"})
 """Optional ones, whose data has a form: it is looked at by whoever advertises them."""
-ROW_FORMS: Final = frozenset({"stream_base64", "frames_base64", "payload_prefix"})
+ROW_FORMS: Final = frozenset({"stream_base64", "frames_base64", "data_recipe"})
 _KNOWN_OPTIONS: Final = frozenset({"complete_baseline_supported", "optional_content_types"})
 
 # What a person sees at the terminal, or what becomes of Blocks that nobody can ask about any more.

@@ -17,7 +17,7 @@ INT32_MAX: Final = 2_147_483_647
 """Of a protocol version and of a frame id."""
 
 OSC_NUMBER: Final = 9002
-"""Provisional, until terminals agree on one; nothing else in the project spells it."""
+"""Provisional, until terminals agree on one. Of the code only `conform`, which may not see this, spells it too."""
 
 # docs/spec/terminal/framing.md, "Bounds".
 FRAGMENT_BYTES: Final = 3_072

@@ -1,6 +1,6 @@
 """Content data as an application gives it: checked, measured, joined, and cut to messages.
 
-Spec: docs/spec/terminal/application.md, "Long content" and "Joining". Joining two fragments and
+Spec: docs/spec/terminal/application.md, "Joining" and "Bounds". Joining two fragments and
 adding the result is the same as adding one after the other; a test holds it for every type.
 """
 

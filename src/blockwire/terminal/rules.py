@@ -1,6 +1,6 @@
 """What a message must fulfil beyond its type: one row for each message that has such a rule.
 
-Spec: docs/spec/terminal/messages.md, "What a schema of members cannot say".
+Spec: docs/spec/terminal/messages.md, "Schemas".
 
 A check returns the message with its content read: text as it is, spans and lines as tuples. It
 looks at structure only; whether the content is valid and fits the Block is for the session to say.

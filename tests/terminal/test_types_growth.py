@@ -3,10 +3,11 @@
 import sys
 import tracemalloc
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
+from blockwire.jsontext import decode_json, encode_json
 from blockwire.terminal.content import Content, Line, Span, Style
 from blockwire.terminal.types import CONTENT_TYPES
 from blockwire.terminal.types.pieces import CHUNK_CHARS, WAITING_PIECES_MAX
@@ -121,21 +122,27 @@ def test_it_takes_little_more_memory_than_its_text(name: str, data: Any, fragmen
     assert content.cost_bytes * 3 >= held_bytes
 
 
+ALL_ATTRIBUTES: Final = ["bold", "dim", "italic", "underline", "strikethrough", "inverse"]
+
+
+def costly(number: int) -> dict[str, Any]:
+    """Return a style with as much in it as there can be, and no other like it."""
+    colours = {"foreground": f"#{number:06x}", "background": f"#{number:06x}"}
+    return {**colours, "attributes": ALL_ATTRIBUTES, "link": f"http://a/{number}"}
+
+
+def costly_prefix(number: int) -> list[dict[str, Any]]:
+    """Return a prefix in as many runs as there can be, every other one without a style."""
+    styled = ({"text": "漢", "style": costly(64 * number + place)} for place in range(0, 64, 2))
+    return [span for pair in styled for span in (pair, {"text": "漢"})]
+
+
 # Every run and every line has what no other has.
-COSTLY: Final[list[tuple[str, Step]]] = [
-    (
-        STYLED,
-        lambda n: {
-            "text": "a",
-            "style": {
-                "foreground": f"#{n:06x}",
-                "background": f"#{n:06x}",
-                "attributes": ["bold", "dim", "italic", "underline", "strikethrough", "inverse"],
-            },
-        },
-    ),
-    (STYLED, lambda n: {"text": "a", "style": {"link": f"http://a/{n}"}}),
-    (LINES, lambda n: {"spans": [], "layout": {"first_prefix": [{"text": f"{n}"}]}}),
+COSTLY: Final[list[tuple[str, Step, int]]] = [
+    (STYLED, lambda n: {"text": "a", "style": costly(n)}, 3_000),
+    (STYLED, lambda n: {"text": "a", "style": costly(n)} if n % 2 else {"text": "a"}, 3_000),
+    (STYLED, lambda n: {"text": "a", "style": {"link": f"http://a/{n}"}}, 3_000),
+    (LINES, lambda n: {"spans": [], "layout": {"first_prefix": [{"text": f"{n}"}]}}, 3_000),
     (
         LINES,
         lambda n: {
@@ -147,19 +154,35 @@ COSTLY: Final[list[tuple[str, Step]]] = [
                 "fill": {"background": f"#{n:06x}"},
             },
         },
+        1_000,
     ),
-    (LINES, lambda _: {"spans": []}),
+    (
+        LINES,
+        lambda n: {
+            "spans": [],
+            "layout": {
+                "first_prefix": costly_prefix(2 * n),
+                "rest_prefix": costly_prefix(2 * n + 1),
+            },
+        },
+        50,
+    ),
+    (LINES, lambda _: {"spans": []}, 3_000),
 ]
 
 
-@pytest.mark.parametrize(("name", "element"), COSTLY)
+@pytest.mark.parametrize(("name", "element", "count"), COSTLY)
 @pytest.mark.requirement("terminal:types:memory", "terminal:types:cost")
-def test_nothing_is_kept_for_much_less_than_it_takes(name: str, element: Step) -> None:
-    value: list[Any] = [element(number) for number in range(3_000)]
+def test_nothing_is_kept_for_much_less_than_it_takes(name: str, element: Step, count: int) -> None:
+    # A wire brings each text anew; only what is kept then counts.
+    texts = [encode_json([element(number)]) for number in range(count)]
+    value: list[Any] = []
     tracemalloc.start()
     try:
         content_type = CONTENT_TYPES[name]
+        value = [element for text in texts for element in cast("list[Any]", decode_json(text))]
         content = content_type.new_content(content_type.read_data(value))
+        value.clear()
         held_bytes, _peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

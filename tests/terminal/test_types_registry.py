@@ -104,7 +104,11 @@ COSTS: Final[list[tuple[str, Any, int]]] = [
                 "layout": {"first_prefix": [{"text": "é", "style": {"foreground": "red"}}]},
             }
         ],
-        lines.LINE_COST_BYTES + layouts.LAYOUT_COST_BYTES + 2 + styles.STYLE_COST_BYTES,
+        lines.LINE_COST_BYTES
+        + layouts.LAYOUT_COST_BYTES
+        + layouts.PREFIX_RUN_COST_BYTES
+        + 2
+        + styles.STYLE_COST_BYTES,
     ),
 ]
 

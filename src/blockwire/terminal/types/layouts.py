@@ -26,6 +26,9 @@ PREFIX_CHARS_MAX: Final = 64
 # What a layout that is not the default counts for, its prefixes aside: as of styles.
 LAYOUT_COST_BYTES: Final = 256
 
+# What a run of a prefix counts for, its text and style aside: each is an object of its own.
+PREFIX_RUN_COST_BYTES: Final = 64
+
 DEFAULT_LAYOUT: Final = Layout()
 """The normal form of no layout: whoever lays out reads ``wrap or "word"``, ``align or "left"``."""
 
@@ -85,5 +88,6 @@ def layout_cost_bytes(layout: Layout) -> int:
         return 0
     spans = (*(layout.first_prefix or ()), *(layout.rest_prefix or ()))
     return LAYOUT_COST_BYTES + sum(
-        utf8_bytes(span.text) + style_cost_bytes(span.style) for span in spans
+        PREFIX_RUN_COST_BYTES + utf8_bytes(span.text) + style_cost_bytes(span.style)
+        for span in spans
     )

@@ -20,7 +20,7 @@ LINK_CHARS_MAX: Final = 2_048
 
 # What a run in a style counts for, its link aside: a third at least of what it takes if no other has
 # the same style.
-STYLE_COST_BYTES: Final = 128
+STYLE_COST_BYTES: Final = 160
 
 # Different styles or layouts of one Block that are kept once each.
 SHARED_VALUES_MAX: Final = 256

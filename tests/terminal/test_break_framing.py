@@ -81,6 +81,41 @@ def test_what_stands_between_fragments_is_what_it_is_and_no_message_comes_of_the
         assert read(cut(stream, [place])) == (ordinary, [PROBE])
 
 
+# Sizes of the fragments of one message, the last of them final -> whether it is one.
+SIZES: Final = (
+    ([1], True),
+    ([FULL], True),
+    ([0], False),
+    ([FULL + 1], False),
+    ([FULL, 1], True),
+    ([FULL, FULL], True),
+    ([FULL, 0], False),
+    ([FULL, FULL + 1], False),
+    ([FULL - 1, 1], False),
+    ([FULL + 1, 1], False),
+    ([0, FULL], False),
+    ([FULL, FULL - 1, 1], False),
+    ([FULL] * 341, True),
+    ([FULL] * 341 + [1], True),
+    ([FULL] * 341 + [1_024], True),
+    ([FULL] * 341 + [1_025], False),
+    ([FULL] * 342, False),
+    ([FULL] * 342 + [1], False),
+)
+
+
+@pytest.mark.parametrize(("sizes", "is_message"), SIZES)
+@pytest.mark.requirement("terminal:frame:size", "terminal:assembly:size")
+def test_all_fragments_are_full_but_the_last(sizes: list[int], is_message: bool) -> None:
+    last = len(sizes) - 1
+    stream = b"".join(
+        frame(f"1;7;{index};{int(index < last)}", b"x" * size) for index, size in enumerate(sizes)
+    )
+
+    messages = [b"x" * sum(sizes), PROBE] if is_message else [PROBE]
+    assert read([stream + encode_frames(PROBE, 9)]) == (b"", messages)
+
+
 _BEGINNING: Final = re.compile(rb"\x1b\]9002(?=[;\x1b\x07\x18\x1a]|\Z)")
 _CONTENT: Final = re.compile(rb"[^\x1b\x07\x18\x1a]*+")
 _DECIMAL: Final = rb"(0|[1-9][0-9]*)"

@@ -88,6 +88,7 @@ def shown_text(content: Content, whole: list[LogicalLine]) -> str:
 @given(data=st.data())
 @pytest.mark.requirement("terminal:types:extend-joins", "terminal:types:suffix-joins")
 @pytest.mark.requirement("terminal:types:refusal-changes-nothing", "terminal:types:scalars")
+@pytest.mark.requirement("terminal:types:cost")
 @pytest.mark.requirement("terminal:styled:cut-keeps-style", "terminal:lines:joined-by-lf")
 def test_a_content_is_its_model(name: str, data: DataObject) -> None:
     value = data.draw(DATA[name])
@@ -100,7 +101,10 @@ def test_a_content_is_its_model(name: str, data: DataObject) -> None:
             is_refused = content.refuse_extend(read(fragment)) is not None
             assert is_refused == model.refuses(fragment)
             if not is_refused:
+                expected_bytes = content.cost_bytes
+                expected_bytes += content.growth_bytes(len(text), read(fragment))
                 content.extend(read(fragment))
+                assert content.cost_bytes == expected_bytes
                 model.extend(fragment)
                 assert content.text() == text + added
         else:
@@ -108,7 +112,9 @@ def test_a_content_is_its_model(name: str, data: DataObject) -> None:
             is_refused = content.refuse_replace_suffix(retain, read(fragment)) is not None
             assert is_refused == model.refuses(fragment, retain)
             if not is_refused:
+                expected_bytes = content.cost_bytes + content.growth_bytes(retain, read(fragment))
                 content.replace_suffix(retain, read(fragment))
+                assert content.cost_bytes == expected_bytes
                 model.cut(retain)
                 model.extend(fragment)
                 assert content.text() == text[:retain] + added

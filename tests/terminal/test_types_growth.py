@@ -65,6 +65,7 @@ def test_the_last_of_many_extends_costs_what_the_first_does(
     def extend() -> None:
         for number in range(WINDOW):
             assert content.refuse_extend(fragment(number)) is None
+            assert content.growth_bytes(content.scalar_count, fragment(number)) > 0
             content.extend(fragment(number))
 
     content = CONTENT_TYPES[name].new_content(data)
@@ -88,6 +89,7 @@ def test_replacing_an_end_costs_what_is_replaced(
         for number in range(WINDOW):
             retain = content.scalar_count - 7
             assert content.refuse_replace_suffix(retain, fragment(number)) is None
+            assert content.growth_bytes(retain, fragment(number)) > 0
             content.replace_suffix(retain, fragment(number))
 
     counts = []

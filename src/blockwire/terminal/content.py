@@ -137,6 +137,14 @@ class Content(Protocol):
     def replace_suffix(self, retain: int, replacement: Data) -> None:
         """Keep ``retain`` scalars and add ``replacement``, which are not refused."""
 
+    def growth_bytes(self, retain: int, added: Data) -> int:
+        """Return by how much ``cost_bytes`` would grow; negative if it would shrink.
+
+        Args:
+            retain: Scalars that are kept; all of them for an extend.
+            added: A fragment or replacement that is not refused.
+        """
+
 
 class ContentType(Protocol):
     """One way to represent content."""

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from blockwire.terminal.content import Content, Data
+from blockwire.terminal.content import Content
 from blockwire.terminal.contexts import Block, Context, Ledger
 from blockwire.terminal.messages import (
     BlockAppend,
@@ -22,7 +22,6 @@ from blockwire.terminal.messages import (
     BlockUpdate,
     Operation,
 )
-from blockwire.terminal.types.pieces import utf8_bytes
 from blockwire.terminal.vocabulary import OperationErrorCode, OperationKind
 
 Precondition: TypeAlias = Literal[
@@ -184,26 +183,26 @@ def _has_room_for_content(sheet: Sheet) -> bool:
 
 
 def _has_room_for_fragment(sheet: Sheet) -> bool:
-    added_bytes = _fragment_bytes(sheet, sheet.operation.body.fragment)
-    return _has_room(sheet, _content(sheet).cost_bytes, added_bytes)
+    content = _content(sheet)
+    growth_bytes = content.growth_bytes(content.scalar_count, sheet.operation.body.fragment)
+    return _has_room(sheet, content.cost_bytes, growth_bytes)
 
 
 def _has_room_for_replacement(sheet: Sheet) -> bool:
     content = _content(sheet)
     body = sheet.operation.body
-    # At least one byte goes with each scalar; to know how many would mean to look at them all.
-    added_bytes = _fragment_bytes(sheet, body.replacement) - (content.scalar_count - body.retain)
-    return _has_room(sheet, content.cost_bytes, added_bytes)
+    growth_bytes = content.growth_bytes(body.retain, body.replacement)
+    return _has_room(sheet, content.cost_bytes, growth_bytes)
 
 
-def _has_room(sheet: Sheet, block_bytes: int, added_bytes: int) -> bool:
+def _has_room(sheet: Sheet, block_bytes: int, growth_bytes: int) -> bool:
     assert sheet.context is not None, "checked before"
     limits = sheet.ledger.limits
     # What is there is within the limits, so what does not grow is, too.
     return (
-        block_bytes + added_bytes <= limits.block_bytes_max
-        and sheet.context.cost_bytes + added_bytes <= limits.context_bytes_max
-        and sheet.ledger.cost_bytes + added_bytes <= limits.connection_bytes_max
+        block_bytes + growth_bytes <= limits.block_bytes_max
+        and sheet.context.cost_bytes + growth_bytes <= limits.context_bytes_max
+        and sheet.ledger.cost_bytes + growth_bytes <= limits.connection_bytes_max
     )
 
 
@@ -211,14 +210,6 @@ def _content(sheet: Sheet) -> Content:
     assert sheet.block is not None, "checked before"
     assert sheet.block.content is not None, "checked before"
     return sheet.block.content
-
-
-def _fragment_bytes(sheet: Sheet, fragment: Data) -> int:
-    """Return at least what ``fragment`` will add to the cost of the Block."""
-    if isinstance(fragment, str):
-        return utf8_bytes(fragment)
-    assert sheet.block is not None, "checked before"
-    return sheet.ledger.content_types[sheet.block.content_type].new_content(fragment).cost_bytes
 
 
 Check: TypeAlias = Callable[[Sheet], bool]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final, cast
 
 from msgspec import UNSET, UnsetType
@@ -110,6 +111,24 @@ class LinesContent:
             self._layouts_cost_bytes -= layout_cost_bytes(self._layouts.pop())
         self._styled.cut(retain)
         self._add(cast("tuple[Line, ...]", replacement))
+
+    def growth_bytes(self, retain: int, added: Data) -> int:
+        """Return what text, styles, lines and layouts of ``added`` count, less what is removed."""
+        lines = cast("tuple[Line, ...]", added)
+        spans = chain.from_iterable(line.spans for line in lines)
+        breaks_bytes = max(len(lines) - 1, 0)
+        growth_bytes = breaks_bytes + self._styled.growth_bytes(retain, spans)
+        last = len(self._starts) - 1
+        while last >= 0 and self._starts[last] > retain:
+            growth_bytes -= LINE_COST_BYTES + layout_cost_bytes(self._layouts[last])
+            last -= 1
+        for index, line in enumerate(lines):
+            cost_bytes = layout_cost_bytes(normal_layout(line.layout))
+            if index > 0 or last < 0:
+                growth_bytes += LINE_COST_BYTES + cost_bytes
+            elif line.layout is not UNSET and self._starts[last] == retain:
+                growth_bytes += cost_bytes - layout_cost_bytes(self._layouts[last])
+        return growth_bytes
 
     def _refuse_continuation(self, retain: int, lines: tuple[Line, ...]) -> ContentRefusal | None:
         """Refuse a layout of the first line that the line it continues does not have."""

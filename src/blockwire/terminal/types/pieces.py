@@ -98,6 +98,12 @@ class GrowingText:
         self.utf8_bytes -= sum(map(utf8_bytes, removed))
         self.scalar_count = retain
 
+    def utf8_bytes_from(self, start: int) -> int:
+        """Return the UTF-8 bytes of what stands from scalar ``start``, in time of that."""
+        if start == self.scalar_count:
+            return 0
+        return sum(map(utf8_bytes, self._pieces_from(start)))
+
     def text(self) -> str:
         """Return all of it."""
         return "".join((*map(_unpacked, self._chunks), *self._waiting))

@@ -10,7 +10,7 @@ from typing import Final
 
 from blockwire.jsontext import Json
 from blockwire.terminal.content import ContentRefusal, Data, FragmentShape, LogicalLine, Span
-from blockwire.terminal.types.pieces import GrowingText
+from blockwire.terminal.types.pieces import GrowingText, utf8_bytes
 from blockwire.terminal.types.reading import read_text
 from blockwire.terminal.types.schemas import text_schema
 from blockwire.terminal.types.shapes import TEXT, has_shape
@@ -69,6 +69,11 @@ class PlainContent:
         assert isinstance(replacement, str), "refused before"
         self._text.cut(retain)
         self._text.add(replacement)
+
+    def growth_bytes(self, retain: int, added: Data) -> int:
+        """Return the UTF-8 bytes of ``added`` less those of what is removed."""
+        assert isinstance(added, str), "refused before"
+        return utf8_bytes(added) - self._text.utf8_bytes_from(retain)
 
 
 class PlainType:

@@ -70,6 +70,10 @@ class StyledContent:
         self._styled.cut(retain)
         self._styled.add_spans(cast("tuple[Span, ...]", replacement))
 
+    def growth_bytes(self, retain: int, added: Data) -> int:
+        """Return what text and styles of ``added`` count, less what is removed."""
+        return self._styled.growth_bytes(retain, cast("tuple[Span, ...]", added))
+
 
 class StyledType:
     """Text with colours, attributes and links."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET, UnsetType
 
 from blockwire.terminal.content import Span, Style
-from blockwire.terminal.types.pieces import GrowingText, TextLine
+from blockwire.terminal.types.pieces import GrowingText, TextLine, utf8_bytes
 from blockwire.terminal.types.styles import Shared, normal_style, style_cost_bytes
 
 
@@ -60,6 +60,24 @@ class StyledText:
             self._run_starts.pop()
             self._styles_cost_bytes -= style_cost_bytes(self._run_styles.pop())
         self._text.cut(retain)
+
+    def growth_bytes(self, retain: int, spans: Iterable[Span]) -> int:
+        """Return by how much it would cost more with ``spans`` behind ``retain`` scalars."""
+        growth_bytes = -self._text.utf8_bytes_from(retain)
+        run = len(self._run_starts) - 1
+        while run >= 0 and self._run_starts[run] >= retain:
+            growth_bytes -= style_cost_bytes(self._run_styles[run])
+            run -= 1
+        last = self._run_styles[run] if run >= 0 else UNSET
+        for span in spans:
+            if not span.text:
+                continue
+            style = normal_style(span.style)
+            if style != last:
+                growth_bytes += style_cost_bytes(style)
+                last = style
+            growth_bytes += utf8_bytes(span.text)
+        return growth_bytes
 
     def text(self) -> str:
         """Return the text."""

@@ -1,5 +1,6 @@
 """What a program does with Blocks is what the terminal shows in the end."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -37,11 +38,12 @@ from blockwire.terminal import (
     encode_frames,
     encode_message,
 )
-from blockwire.terminal.application import CONTEXT_ID_CHARS_MAX, REQUEST_S
+from blockwire.terminal.applicationlimits import REQUEST_S
 from blockwire.terminal.blocks import BLOCK_ID_CHARS_MAX
 from blockwire.terminal.content import Line, Span, Style
 from blockwire.terminal.outgoing import JOINED_BYTES_MAX
-from blockwire.terminal.vocabulary import LINES, STYLED, OperationErrorCode
+from blockwire.terminal.roster import CONTEXT_ID_CHARS_MAX
+from blockwire.terminal.vocabulary import LINES, STYLED, ControlErrorCode, OperationErrorCode
 from tests.terminal.plays import PROCESS_ID, Play, messages_of, others
 
 RED = Style(foreground="red")
@@ -519,6 +521,66 @@ def test_changes_while_it_is_healed_are_part_of_it(play: Play, context: ContextH
     assert play.texts(context) == ["newer"]
 
 
+@pytest.mark.requirement("terminal:application:bounded")
+def test_what_grows_while_it_waits_to_be_healed_is_bounded_too() -> None:
+    play = Play(limits=ApplicationLimits(waiting_bytes_max=10_000))
+    context = play.begin()
+    block = context.append("a")
+    play.exchange()
+    block.extend("b")
+    play.write()
+    play.receive(rejection("1.2", "resource_exhausted"))
+    waiting_bytes = play.application.waiting_bytes
+
+    block.extend("c" * 5_000)
+    block.replace_suffix(3, "d" * 4_000)
+    assert play.application.waiting_bytes == waiting_bytes + 1 + 4_000
+    with pytest.raises(LocalProtocolError, match="too_much_waiting"):
+        block.extend("e" * 6_000)
+    block.update("f")
+    assert play.application.waiting_bytes == waiting_bytes - 1
+    play.exchange()
+    assert (play.texts(context), play.application.waiting_bytes) == (["f"], 0)
+
+
+def test_a_storm_of_errors_takes_time_for_each_once(play: Play, context: ContextHandle) -> None:
+    blocks = [context.append("a") for _ in range(3_000)]
+    play.exchange()
+    for block in blocks:
+        block.extend("b")
+    play.write()
+    for block in blocks:
+        block.extend("c")
+    storm = b"".join(rejection(f"{it + 1}.2", "resource_exhausted") for it in range(3_000))
+    began_s = time.process_time()
+
+    assert play.receive(storm, storm) == []
+
+    # 30 times what it takes; looking through what waits for each took 100 times as much.
+    assert time.process_time() - began_s < 6.0
+    play.exchange()
+    assert play.texts(context) == ["abc"] * 3_000
+
+
+def test_a_block_that_fails_while_its_healing_waits_writes_nothing_more(
+    play: Play, context: ContextHandle
+) -> None:
+    block, other = context.append("a"), context.append("o")
+    play.exchange()
+    block.extend("b")
+    play.write()
+    play.receive(rejection("1.2", "resource_exhausted"))
+    block.extend("c")
+    other.extend("p")
+    play.written = b""
+
+    assert play.receive(rejection("1.1", "resource_exhausted")) == [
+        BlockFailed(block, "resource_exhausted")
+    ]
+    play.exchange()
+    assert operations(play) == [("block.extend", "2.2")]
+
+
 def test_output_that_was_lost_is_healed(play: Play, context: ContextHandle) -> None:
     block, sealed = context.append("a"), context.append("s", lifecycle="sealed")
     play.exchange()
@@ -621,6 +683,35 @@ def test_a_context_id_that_cannot_be_is_refused(play: Play, context_id: str) -> 
     assert first.state == "open"
 
 
+@pytest.mark.requirement("terminal:application:ids")
+def test_a_context_id_that_was_used_is_refused(play: Play, context: ContextHandle) -> None:
+    context.append("a")
+    context.close()
+    play.exchange()
+    second = play.application.open_context()
+    play.written = b""
+    play.write()
+    [request] = play.sent
+    assert isinstance(request, ContextOpen)
+
+    assert play.receive(opened(request.request_id, "c1")) == [
+        ContextRefused(second, "invalid_message")
+    ]
+
+
+def test_a_context_that_opens_too_late_by_the_name_of_another_closes_nothing(play: Play) -> None:
+    late = play.begin(), play.application.open_context()
+    play.written = b""
+    play.write()
+    [request] = play.sent
+    assert isinstance(request, ContextOpen)
+    play.wait(play.now_s + REQUEST_S)
+
+    assert play.receive(opened(request.request_id, "c1")) == []
+    assert play.write() == b""
+    assert [it.state for it in late] == ["open", "refused"]
+
+
 def test_a_context_that_opens_too_late_is_closed_again(play: Play) -> None:
     context, request_id = opening(play)
     play.written = b""
@@ -637,6 +728,30 @@ def test_a_context_that_opens_too_late_is_closed_again(play: Play) -> None:
     assert play.receive(told(answer), opened(request_id, "late"), opened("q", "foreign")) == []
     assert play.write() == b""
     assert not play.application.is_reply_expected
+
+
+@pytest.mark.requirement("terminal:application:refused-close")
+@pytest.mark.parametrize("code", ["internal_error", "resource_exhausted", "request_id_conflict"])
+def test_an_end_that_is_refused_loses_the_context(
+    play: Play, context: ContextHandle, code: ControlErrorCode
+) -> None:
+    block = context.append("a")
+    context.close()
+    play.write()
+    close = play.sent[-1]
+    assert isinstance(close, ContextClose)
+    refusal = ContextCloseResponse(
+        version=1,
+        request_id=close.request_id,
+        context_id="c1",
+        body=Failed(error=ControlFailure(code=code)),
+    )
+
+    assert play.receive(told(refusal)) == [ContextLost(context, code)]
+    assert play.receive(told(refusal), rejection("1.1", "internal_error")) == []
+    with pytest.raises(LocalProtocolError, match="context_not_open"):
+        block.extend("b")
+    assert play.write() == b""
 
 
 def test_an_end_that_is_not_answered_loses_the_context(play: Play, context: ContextHandle) -> None:

@@ -94,7 +94,9 @@ def test_what_is_finished_is_printed_whole_and_in_the_order_of_appending() -> No
     slow.seal()
     assert play.write() == b"slowly\nbehind\n"
     context.append("end")
+    change_count = play.change_count
     assert play.application.finish_fallback() == [ContextEnded(context)]
+    assert play.change_count > change_count, "a driver is told that something waits"
     assert play.write() == b"LAST\nend\n"
     assert play.application.finish_fallback() == []
 

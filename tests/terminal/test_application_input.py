@@ -204,6 +204,38 @@ def test_an_answer_whose_esc_went_out_as_a_key_is_an_answer_all_the_same() -> No
     ]
 
 
+@pytest.mark.requirement("terminal:application:late")
+@pytest.mark.parametrize("count", [0, 1])
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_a_frame_whose_esc_went_out_as_a_key_is_a_frame_all_the_same(count: int, size: int) -> None:
+    separator = waiting(count)
+    now_s, parts = 1.0, read(separator, b"k")
+    for start in range(0, len(FRAME), size):
+        parts += read(separator, FRAME[start : start + size] if start else FRAME[:1], now_s=now_s)
+        now_s += 0.06
+        parts += separator.flush(now_s, is_reply_outstanding=True)
+        if not start:
+            parts += read(separator, FRAME[1:size], now_s=now_s)
+
+    parts += read(separator, b"k", now_s=now_s)
+    assert merged(parts) == [
+        Typed(b"k\x1b"), Payload(b'{"x":1}', 7, 1, 1 + len(FRAME)), Typed(b"k")
+    ]  # fmt: skip
+
+
+def test_an_esc_that_was_a_key_delays_what_follows_no_more_than_a_key() -> None:
+    separator = waiting(0)
+    read(separator, b"\x1b")
+    assert separator.flush(1.0, is_reply_outstanding=True) == [Typed(b"\x1b")]
+    assert read(separator, b"", now_s=1.0) == []
+    assert read(separator, b"]", now_s=1.0) == []
+    assert separator.flush(1.0 + INPUT_HOLD_S, is_reply_outstanding=False) == [Typed(b"]")]
+    assert read(separator, b"\x1b") + separator.flush(9.0, is_reply_outstanding=False) == [
+        Typed(b"\x1b")
+    ]
+    assert read(separator, b"]9002;x\x1b\\") == [Typed(b"]9002;x\x1b\\")], "nothing was asked"
+
+
 def test_an_esc_that_went_out_is_not_given_out_again() -> None:
     separator = waiting()
     read(separator, b"\x1b")

@@ -23,6 +23,7 @@ from blockwire.terminal import (
     encode_message,
     reason_not_to_ask,
 )
+from blockwire.terminal.bounds import INPUT_HOLD_S
 from blockwire.terminal.detection import ANSWER_REMOTE_S, ANSWER_S
 from tests.terminal.plays import DA1_ANSWER, DA1_REQUEST, PROCESS_ID, Play, cuts, others, typed
 
@@ -143,6 +144,33 @@ def test_an_answer_that_crawls_over_the_cap_is_swallowed_as_well() -> None:
     news += play.receive(DA1_ANSWER[4:])
 
     assert news == [no("no_answer")]
+
+
+@pytest.mark.parametrize("step_s", [0.01, 0.049, 0.06, 0.4])
+def test_a_line_that_gives_a_byte_at_a_time_costs_one_esc_at_most(step_s: float) -> None:
+    play = asking(limits=ApplicationLimits(answer_s=1_000.0))
+    news = []
+    for byte in SUPPORTED + DA1_ANSWER + b"k":
+        news += play.receive(bytes([byte]))
+        news += play.wait(play.now_s + step_s)
+
+    assert others(news) == [YES]
+    assert typed(news).replace(b"\x1b", b"") == b"k"
+    assert typed(news).count(b"\x1b") == (2 if step_s > INPUT_HOLD_S else 0)
+
+
+def test_an_answer_is_outstanding_as_long_as_a_request_is() -> None:
+    play = Play()
+    play.application.negotiate()
+    play.exchange()
+    context = play.application.open_context()
+    answer = play.answers_to(play.write())
+
+    news = play.wait(play.now_s + ANSWER_S + 2.0) + play.receive(answer[:4])
+    news += play.wait(play.now_s + 2.0) + play.receive(answer[4:])
+    assert (typed(news), context.state) == (b"", "open")
+    assert play.receive(b"\x1b]") == []
+    assert typed(play.wait(play.now_s + 1.0)) == b"\x1b]", "nothing is outstanding any more"
 
 
 def test_the_beginning_of_a_frame_waits_for_the_cap_and_a_lone_esc_does_not() -> None:
@@ -271,6 +299,10 @@ def test_who_is_not_asked(
         reason_not_to_ask(environment, is_input_terminal=is_input, is_output_terminal=is_output)
         == reason
     )
+    in_background = reason_not_to_ask(
+        environment, is_input_terminal=is_input, is_output_terminal=is_output, is_foreground=False
+    )
+    assert in_background == (reason or "in_background")
 
 
 @pytest.mark.parametrize("name", ["SSH_CONNECTION", "SSH_TTY"])

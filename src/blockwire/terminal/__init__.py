@@ -3,10 +3,8 @@
 Spec: docs/spec/terminal/index.md.
 """
 
-from blockwire.terminal.application import (
-    Application,
-    ApplicationLimits,
-)
+from blockwire.terminal.application import Application
+from blockwire.terminal.applicationlimits import ApplicationLimits
 from blockwire.terminal.blocks import (
     BlockHandle,
     ContextHandle,

@@ -8,25 +8,19 @@ returns, gives what it reads to :meth:`Application.receive_input`, and calls
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
-
-from msgspec import Struct
+from typing import Literal, TypeAlias
 
 from blockwire.errors import LocalProtocolError
+from blockwire.terminal.applicationlimits import ApplicationLimits
 from blockwire.terminal.blocks import ContextHandle
-from blockwire.terminal.bounds import PROTOCOL_VERSION
 from blockwire.terminal.codec import InvalidMessage, decode_message
-from blockwire.terminal.detection import ANSWER_S, NoQueryReason
+from blockwire.terminal.detection import NoQueryReason
 from blockwire.terminal.fallback import Fallback
 from blockwire.terminal.messages import (
-    EMPTY,
     CapabilityQuery,
     CapabilityResponse,
-    ContextClose,
     ContextCloseResponse,
-    ContextOpen,
     ContextOpenResponse,
-    Failed,
     ProtocolError,
     Supported,
     Unsupported,
@@ -34,15 +28,14 @@ from blockwire.terminal.messages import (
 )
 from blockwire.terminal.news import (
     ContextEnded,
-    ContextReady,
-    ContextRefused,
     Input,
-    LossCode,
     Negotiated,
     NegotiationReason,
     News,
 )
 from blockwire.terminal.outgoing import Outgoing
+from blockwire.terminal.questions import Asked, Questions
+from blockwire.terminal.roster import ContextRoster
 from blockwire.terminal.terminalinput import (
     DA1_REQUEST,
     DeviceAnswer,
@@ -53,47 +46,9 @@ from blockwire.terminal.terminalinput import (
 from blockwire.terminal.types import CONTENT_TYPES
 from blockwire.terminal.vocabulary import PLAIN
 
-__all__ = [
-    "CONTEXT_ID_CHARS_MAX",
-    "REQUEST_S",
-    "WAITING_BYTES_MAX",
-    "Application",
-    "ApplicationLimits",
-]
-
-REQUEST_S: Final = 10.0
-"""How long a terminal may take to open or close a Context: it may have much to do before."""
-
-WAITING_BYTES_MAX: Final = 8_388_608
-"""How much may wait to be written before a program is refused more."""
-
-CONTEXT_ID_CHARS_MAX: Final = 1_024
-"""Of an id that a terminal chooses; it stands in every message that we send."""
+__all__ = ["Application"]
 
 Stage: TypeAlias = Literal["fresh", "asking", "blocks", "fallback", "ended"]
-
-
-class ApplicationLimits(Struct, frozen=True, kw_only=True):
-    """How patient an application is, and how much it keeps.
-
-    Attributes:
-        answer_s: How long an answer to the query is waited for.
-        request_s: How long one to a request about a Context is.
-        waiting_bytes_max: How much may wait to be written before a program is refused more.
-    """
-
-    answer_s: float = ANSWER_S
-    request_s: float = REQUEST_S
-    waiting_bytes_max: int = WAITING_BYTES_MAX
-
-
-class _Asked(Struct, eq=False):
-    """A request that waits for its answer."""
-
-    request: CapabilityQuery | ContextOpen | ContextClose
-    context: ContextHandle | None
-    until_s: float | None
-    """None until it is written."""
 
 
 class Application:
@@ -120,14 +75,10 @@ class Application:
         self.content_types: frozenset[str] = frozenset()
         self.changed = on_change
         self._own_fallback = fallback
-        self._process_id = process_id
         self._separator = InputSeparator()
         self._stage: Stage = "fresh"
-        self._request_count = 0
-        self._query_id = ""
-        self._asked: dict[str, _Asked] = {}
-        self._abandoned: set[str] = set()
-        self._contexts: dict[str, ContextHandle] = {}
+        self._questions = Questions(process_id, self.outgoing)
+        self._roster = ContextRoster(self._questions)
         self._local_contexts: list[ContextHandle] = []
         self._listens_until_s = 0.0
         self._news: list[News] = []
@@ -161,17 +112,24 @@ class Application:
     @property
     def is_reply_expected(self) -> bool:
         """Whether something is still to come in that must not reach another reader."""
-        return bool(self._asked or self._separator.expected_count)
+        return bool(self._questions or self._separator.expected_count)
 
     @property
     def next_tick_at_s(self) -> float | None:
         """When :meth:`tick` has something to do; None if at no time."""
-        times_s = [it.until_s for it in self._asked.values() if it.until_s is not None]
+        due_at_s = self._questions.next_due_at_s
+        times_s = [] if due_at_s is None else [due_at_s]
         if (flush_at_s := self._separator.next_flush_at_s) is not None:
             times_s.append(flush_at_s)
         elif self._separator.is_waiting:
-            times_s.append(self._listens_until_s)
+            times_s.append(self.reply_until_s)
         return min(times_s, default=None)
+
+    @property
+    def reply_until_s(self) -> float:
+        """Until when an answer to what was written may come; on the clock of ``now_s``."""
+        # An operation may be answered, too, and nobody knows which one will be.
+        return max(self._listens_until_s, self._questions.last_due_at_s or 0.0)
 
     # what the program does ----------------------------------------------------------------
     def negotiate(self) -> None:
@@ -181,8 +139,7 @@ class Application:
         """
         self._begin()
         self._stage = "asking"
-        self._query_id = self._next_id()
-        self._ask(CapabilityQuery(version=PROTOCOL_VERSION, request_id=self._query_id, body=EMPTY))
+        self._questions.ask_support()
         self.outgoing.add_bytes(DA1_REQUEST)
         self._separator.expect_answer()
         self.changed()
@@ -203,10 +160,7 @@ class Application:
         """
         context = ContextHandle(self)
         if self._stage == "blocks":
-            request_id = self._next_id()
-            self._ask(
-                ContextOpen(version=PROTOCOL_VERSION, request_id=request_id, body=EMPTY), context
-            )
+            self._questions.ask_open(context)
             self.changed()
         elif self.fallback is not None:
             context.ready("")
@@ -220,10 +174,10 @@ class Application:
     def close_context(self, context: ContextHandle) -> None:
         """Ask for the end of a Context: :meth:`ContextHandle.close` calls it."""
         if self.fallback is None:
-            self._close(context.context_id, context)
+            self._questions.ask_close(context.context_id)
         else:
             self._end_locally(context)
-            self.changed()
+        self.changed()
 
     def write(self, data: bytes) -> None:
         """Write ordinary output, in its place among the operations.
@@ -244,14 +198,8 @@ class Application:
         """Return all that waits, for one write; empty if nothing does."""
         data = self.outgoing.take()
         if data:
-            for asked in self._asked.values():
-                if asked.until_s is None:
-                    is_query = isinstance(asked.request, CapabilityQuery)
-                    asked.until_s = now_s + (
-                        self.limits.answer_s if is_query else self.limits.request_s
-                    )
+            self._questions.note_written(now_s, self.limits)
             if self._stage in {"asking", "blocks"}:
-                # An operation may be answered, too; nobody knows which one will be.
                 self._listens_until_s = now_s + self.limits.answer_s
         return data
 
@@ -262,36 +210,31 @@ class Application:
 
     def tick(self, now_s: float) -> list[News]:
         """Return what time alone has brought about."""
-        overdue = [
-            it for it in self._asked.values() if it.until_s is not None and now_s >= it.until_s
-        ]
-        for asked in overdue:
+        for asked in self._questions.take_overdue(now_s):
             self._give_up(asked, "no_answer")
-        self._sort(self._separator.flush(now_s, is_reply_outstanding=now_s < self._listens_until_s))
+        self._sort(self._separator.flush(now_s, is_reply_outstanding=now_s < self.reply_until_s))
         return self._take_news()
 
     def end_of_input(self) -> list[News]:
         """Return what the end of the connection means: no Context outlives it."""
         self._sort(self._separator.end_of_stream())
-        for asked in [*self._asked.values()]:
+        for asked in self._questions.take_all():
             self._give_up(asked, "end_of_input")
-        for context in self._contexts.values():
-            self._news.append(context.lost("end_of_input"))
-        self._contexts.clear()
+        self._news += self._roster.end()
         if self._stage == "blocks":
             self._stage = "ended"
         return self._take_news()
 
     def output_lost(self) -> None:
         """Heal every Block: bytes that :meth:`data_to_send` returned were not written."""
-        for context in self._contexts.values():
-            context.heal()
+        self._roster.heal()
         self.changed()
 
     def finish_fallback(self) -> list[News]:
         """Show what the fallback has held back, since the program ends; nothing without it."""
         for context in [*self._local_contexts]:
             self._end_locally(context)
+        self.changed()
         return self._take_news()
 
     # negotiation --------------------------------------------------------------------------
@@ -307,10 +250,8 @@ class Application:
         self._news.append(Negotiated(is_supported, optional, reason))
 
     def _answered(self, response: CapabilityResponse) -> None:
-        asked = self._correlated(response.request_id, CapabilityQuery)
-        if asked is None:
+        if self._questions.take(response.request_id, CapabilityQuery) is None:
             return
-        del self._asked[response.request_id]
         match response.body:
             case Supported(optional_content_types=optional):
                 self._decide("supported", optional)
@@ -322,102 +263,14 @@ class Application:
     def _device_answered(self) -> None:
         # A terminal answers in order: what knows the query has answered it before this.
         if self._stage == "asking":
-            del self._asked[self._query_id]
+            self._questions.take_support()
             self._decide("device_answered")
 
-    # requests -----------------------------------------------------------------------------
-    def _next_id(self) -> str:
-        self._request_count += 1
-        return f"{self._process_id}.{self._request_count}"
-
-    def _ask(
-        self,
-        request: CapabilityQuery | ContextOpen | ContextClose,
-        context: ContextHandle | None = None,
-    ) -> None:
-        self._asked[request.request_id] = _Asked(request, context, None)
-        self.outgoing.add_request(request)
-
-    def _correlated(
-        self, request_id: str, kind: type[CapabilityQuery | ContextOpen | ContextClose]
-    ) -> _Asked | None:
-        asked = self._asked.get(request_id)
-        return asked if asked is not None and isinstance(asked.request, kind) else None
-
-    def _give_up(self, asked: _Asked, code: Literal["no_answer", "end_of_input"]) -> None:
-        del self._asked[asked.request.request_id]
-        match asked.request:
-            case CapabilityQuery():
-                self._decide(code)
-            case ContextOpen(request_id=request_id):
-                self._abandoned.add(request_id)
-                self._refuse(asked, code)
-            case _ as close:
-                if (context := self._contexts.pop(close.context_id, None)) is not None:
-                    self._news.append(context.lost(code))
-
-    def _refuse(self, asked: _Asked, code: LossCode) -> None:
-        assert asked.context is not None, "who opens has a Context"
-        asked.context.refused()
-        self._news.append(ContextRefused(asked.context, code))
-
-    def _opened(self, response: ContextOpenResponse) -> None:
-        asked = self._correlated(response.request_id, ContextOpen)
-        context_id = response.context_id
-        if asked is None:
-            if response.request_id in self._abandoned and isinstance(context_id, str):
-                # Nobody waits for it any more, and it counts against the terminal's limits.
-                self._abandoned.remove(response.request_id)
-                self._close(context_id, None)
-            return
-        del self._asked[response.request_id]
-        if isinstance(response.body, Failed):
-            self._refuse(asked, response.body.error.code)
-            return
-        assert isinstance(context_id, str), "an opened Context has an id: the codec says so"
-        assert asked.context is not None, "who opens has a Context"
-        if len(context_id) > CONTEXT_ID_CHARS_MAX or context_id in self._contexts:
-            self._refuse(asked, "invalid_message")
-            return
-        self._contexts[context_id] = asked.context
-        asked.context.ready(context_id)
-        self._news.append(ContextReady(asked.context))
-
-    def _close(self, context_id: str, context: ContextHandle | None) -> None:
-        request_id = self._next_id()
-        request = ContextClose(
-            version=PROTOCOL_VERSION, request_id=request_id, context_id=context_id, body=EMPTY
-        )
-        self._ask(request, context)
-        self.changed()
-
-    def _closed(self, response: ContextCloseResponse) -> None:
-        asked = self._correlated(response.request_id, ContextClose)
-        context_id = response.context_id
-        if asked is None or asked.request != ContextClose(
-            version=response.version,
-            request_id=response.request_id,
-            context_id=context_id,
-            body=EMPTY,
-        ):
-            return
-        del self._asked[response.request_id]
-        context = self._contexts.pop(context_id, None)
-        if context is None:
-            return
-        if isinstance(response.body, Failed):
-            self._news.append(context.lost(response.body.error.code))
+    def _give_up(self, asked: Asked, code: Literal["no_answer", "end_of_input"]) -> None:
+        if isinstance(asked.request, CapabilityQuery):
+            self._decide(code)
         else:
-            context.ended()
-            self._news.append(ContextEnded(context))
-
-    def _rejected(self, error: ProtocolError) -> None:
-        context = self._contexts.get(error.context_id)
-        if context is None:
-            return
-        self._news += context.rejected(error.operation_id, error.body.code)
-        if context.state == "lost":
-            del self._contexts[error.context_id]
+            self._news += self._roster.give_up(asked, code)
 
     def _end_locally(self, context: ContextHandle) -> None:
         assert self.fallback is not None, "only a fallback has Contexts of its own"
@@ -448,11 +301,13 @@ class Application:
             case CapabilityResponse():
                 self._answered(message)
             case ContextOpenResponse():
-                self._opened(message)
+                self._news += self._roster.opened(message)
+                # What came too late is to be closed.
+                self.changed()
             case ContextCloseResponse():
-                self._closed(message)
+                self._news += self._roster.closed(message)
             case ProtocolError():
-                self._rejected(message)
+                self._news += self._roster.rejected(message)
             case _:
                 # For a terminal: an echo, or a loop somewhere.
                 return

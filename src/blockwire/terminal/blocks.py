@@ -15,7 +15,8 @@ from blockwire.terminal.content import Content, ContentRefusal
 from blockwire.terminal.cutting import GivenData, json_bytes, read_piece, read_whole
 from blockwire.terminal.fallback import Fallback
 from blockwire.terminal.news import BlockFailed, ContextLost, LossCode, News
-from blockwire.terminal.outgoing import OPERATION_COST_BYTES, Outgoing, Sent
+from blockwire.terminal.outgoing import Outgoing
+from blockwire.terminal.sent import OPERATION_COST_BYTES, Sent
 from blockwire.terminal.types import CONTENT_TYPES
 from blockwire.terminal.vocabulary import PLAIN, Lifecycle
 
@@ -318,7 +319,8 @@ class ContextHandle:
 
     def lost(self, code: LossCode) -> ContextLost:
         """Take no more, and write nothing that waits."""
-        self.outgoing.drop_context(self._context_id)
+        for block in self._blocks:
+            self.outgoing.drop(block.sent)
         self.ended()
         self._state = "lost"
         return ContextLost(self, code)
@@ -345,7 +347,7 @@ class ContextHandle:
         first, last = sent.healed_at
         if block.failure is not None:
             return []
-        if number > 1 and (sent.is_healing or number < first):
+        if number > 1 and (sent.healing is not None or number < first):
             # It was written before the update that puts everything right.
             return []
         can_heal = sent.content is not None and (

@@ -60,6 +60,9 @@ class InputSeparator:
         self._is_pasting = False
         self._is_wait_extended = False
         self._is_flush_owed = False
+        self._is_esc_given = False
+        self._is_esc_repeated = False
+        self._repeated_count = 0
 
     @property
     def expected_count(self) -> int:
@@ -96,6 +99,10 @@ class InputSeparator:
 
     def receive_data(self, data: bytes, now_s: float) -> list[InputPart]:
         """Return the parts that ``data`` completed, in order."""
+        if self._is_esc_given and data:
+            self._is_esc_given, self._is_esc_repeated = False, True
+            self._repeated_count += 1
+            data = _ESC + data
         return self._sort(self._decoder.receive_data(data, now_s), now_s)
 
     def flush(self, now_s: float, *, is_reply_outstanding: bool) -> list[InputPart]:
@@ -108,9 +115,9 @@ class InputSeparator:
         events = self._decoder.flush(now_s, is_reply_outstanding=is_reply_outstanding)
         is_left = due_s is not None and not events and self._decoder.next_flush_at_s is None
         parts = self._sort(events, now_s)
-        if parts and self._expected_count and parts[-1].data.endswith(_ESC):
+        if parts and parts[-1].data.endswith(_ESC):
             # It went out as a key, and was perhaps none: what follows is read with it once more.
-            self._held, self._given_count = _ESC, 1
+            self._is_esc_given = bool(is_reply_outstanding or self._expected_count)
         # As a sum, as it is announced: the difference may be a hair less.
         if self._is_holding_a_key and now_s >= self._held_since_s + INPUT_HOLD_S:
             self._is_wait_extended = is_reply_outstanding
@@ -131,17 +138,24 @@ class InputSeparator:
         parts: list[InputPart] = []
         for event in events:
             if isinstance(event, Ordinary):
+                if self._is_esc_repeated:
+                    self._given_count = 1
+                self._is_esc_repeated = False
                 self._read(event.data, parts, now_s)
                 continue
+            # An ESC that was read twice is the first of what comes out, or else part of a frame.
+            self._is_esc_repeated = False
             self._release(parts)
             if isinstance(event, Payload):
-                parts.append(event)
+                start, end = event.offset - self._repeated_count, event.end - self._repeated_count
+                parts.append(event._replace(offset=start, end=end))
         return parts
 
     def _read(self, data: bytes, parts: list[InputPart], now_s: float) -> None:
         if not self._expected_count:
             # A part that is held was held for an answer that is still expected.
-            _give(data, parts)
+            _give(data[self._given_count :], parts)
+            self._given_count = 0
             return
         was_held, start = bool(self._held), self._given_count
         data = self._held + data

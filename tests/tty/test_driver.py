@@ -14,7 +14,15 @@ import pytest
 
 from blockwire.errors import LocalProtocolError
 from blockwire.terminal import AppendOnlyFallback, BlockFailed, ContextLost
-from blockwire.tty import Terminal, TerminalError, TerminalOptions, open_terminal, streams
+from blockwire.tty import (
+    OpenContext,
+    Terminal,
+    TerminalError,
+    TerminalOptions,
+    driver,
+    open_terminal,
+    streams,
+)
 from blockwire.tty.driver import INPUT_BYTES_MAX
 from tests.tty.terminals import ENVIRONMENT, Answers, LoopTerminal
 
@@ -203,6 +211,53 @@ async def test_a_terminal_that_refuses_a_context_is_an_error() -> None:
             assert refusal.value.code == "end_of_input"
 
 
+async def test_a_context_that_nobody_waits_for_any_more_is_closed() -> None:
+    with LoopTerminal() as outer:
+        async with open_terminal(options(outer)) as terminal:
+            outer.is_holding = True
+            opening = asyncio.ensure_future(terminal.open_context())
+            await outer.until(lambda: len(outer.brain.session.contexts) == 1)
+            opening.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await opening
+            outer.is_holding = False
+            outer.press(outer.held)
+
+        assert outer.brain.session.contexts["c1"].state == "closed"
+        assert outer.left_over() == b""
+
+
+@pytest.mark.requirement("terminal:application:next-reader")
+async def test_what_was_asked_is_read_before_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened() as (outer, terminal):
+        outer.is_holding = True
+        opening = asyncio.ensure_future(terminal.open_context())
+        await outer.until(lambda: len(outer.brain.session.contexts) == 1)
+        outer.press(b"k" + outer.held)
+
+        terminal.finish_writing()
+        assert outer.left_over() == b""
+        assert (await opening).handle.state == "open"
+        assert await terminal.read() == b"k"
+
+        outer.held = b""
+        closing = asyncio.ensure_future((await _opened_late(outer, terminal)).close())
+        await outer.until(lambda: bool(outer.held))
+        monkeypatch.setattr(driver, "REPLY_S_MAX", 0.05)
+        terminal.finish_writing()
+        assert not closing.done(), "it waits for so long, and no longer"
+        outer.is_holding = False
+        outer.press(outer.held)
+        await closing
+
+
+async def _opened_late(outer: LoopTerminal, terminal: Terminal) -> OpenContext:
+    outer.is_holding = False
+    context = await terminal.open_context()
+    outer.is_holding = True
+    return context
+
+
 async def test_a_block_that_failed_is_told() -> None:
     failures: list[BlockFailed | ContextLost] = []
     async with opened(on_failure=failures.append) as (outer, terminal):
@@ -273,10 +328,12 @@ async def test_a_terminal_that_is_slow_gets_all_in_few_operations() -> None:
         assert outer.brain.output.count(b"\x1b]9002;1;") < 300
 
 
+@pytest.mark.slow
 async def test_a_program_that_ends_waits_for_a_slow_terminal() -> None:
-    text = "x" * 3_000_000
-    with LoopTerminal(pause_s=0.001) as outer:
-        async with open_terminal(options(outer, answer_s=0.3)) as terminal:
+    # More than the cap in all. Nothing is taken for that long only where the machine stands still.
+    text = "x" * 1_500_000
+    with LoopTerminal(pause_s=0.008) as outer:
+        async with open_terminal(options(outer, answer_s=3.0)) as terminal:
             (await terminal.open_context()).append(text, lifecycle="sealed")
 
         assert outer.brain.texts() == [text]
@@ -427,6 +484,34 @@ async def test_signals_are_as_they_were_afterwards() -> None:
     async with opened() as (_outer, _terminal):
         assert signal.getsignal(signal.SIGTERM) != before[0]
     assert [signal.getsignal(it) for it in watched] == before
+
+
+async def test_signals_that_the_program_does_something_about_are_left_to_it() -> None:
+    loop = asyncio.get_running_loop()
+    with LoopTerminal() as outer:
+        signal.signal(signal.SIGCONT, signal.SIG_IGN)
+        async with open_terminal(options(outer)):
+            assert signal.getsignal(signal.SIGCONT) is signal.SIG_IGN
+            loop.add_signal_handler(signal.SIGTERM, outer.close)
+            chosen = signal.getsignal(signal.SIGTERM)
+
+        assert signal.getsignal(signal.SIGTERM) == chosen
+        assert signal.getsignal(signal.SIGCONT) is signal.SIG_IGN
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGCONT, signal.SIG_DFL)
+
+
+async def test_two_terminals_one_after_the_other_are_both_given_back() -> None:
+    with LoopTerminal() as outer:
+        for text in ("one", "two"):
+            async with (
+                open_terminal(options(outer)) as terminal,
+                await terminal.open_context() as context,
+            ):
+                context.append(text, lifecycle="sealed")
+            assert termios.tcgetattr(outer.fd) == outer.found
+        assert outer.brain.texts() == ["one", "two"]
+        assert outer.left_over() == b""
 
 
 @pytest.mark.parametrize("term", ["dumb", "linux"])

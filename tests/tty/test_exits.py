@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.tty.terminals import ProgramTerminal
+from tests.tty.terminals import DA1_ANSWER, DA1_REQUEST, ProgramTerminal, left_over
 
 ENTER: Final = b"\x1b[?2004h"
 LEAVE: Final = b"\x1b[?2004l"
@@ -130,6 +130,22 @@ def test_ctrl_c_ends_the_program_and_gives_the_terminal_back(how: str) -> None:
         check_left(terminal)
 
 
+@pytest.mark.requirement("terminal:application:next-reader")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+def test_what_is_answered_to_a_program_that_a_signal_ends_is_not_left_over(
+    number: signal.Signals,
+) -> None:
+    with ProgramTerminal(PROGRAM, "wait", answers="nothing") as terminal:
+        terminal.read(lambda: DA1_REQUEST in terminal.brain.output)
+        terminal.process.send_signal(number)
+        terminal.read(lambda: LEAVE in terminal.brain.output)
+        terminal.press(DA1_ANSWER)
+
+        assert terminal.read_to_end() == -number
+        assert terminal.is_restored()
+        assert left_over(terminal.far) == b""
+
+
 def test_ctrl_c_may_be_a_key() -> None:
     with begun("wait", KEYS="bytes") as terminal:
         terminal.press(b"\x03")
@@ -221,5 +237,19 @@ def test_a_stop_from_outside_that_nobody_could_see_is_put_right_as_well() -> Non
         assert b"stopped 19 odd;" in brain.screen
         assert not terminal.settings[3] & termios.ICANON
         terminal.press(b"q")
+        assert terminal.read_to_end() == 0
+        assert terminal.is_restored()
+
+
+@pytest.mark.requirement("terminal:application:no-query")
+def test_a_program_in_the_background_asks_nothing_that_the_shell_would_read() -> None:
+    shell = SHELL.replace("sys.argv[1:]", "[sys.executable, '-c', sys.argv[1], 'normal']").replace(
+        "    os.tcsetpgrp(0, os.getpgrp())\n    signal", "    signal"
+    )
+    with ProgramTerminal(shell, PROGRAM) as terminal:
+        terminal.read(lambda: b"ended 0;" in terminal.brain.screen)
+
+        assert b"\x1b" not in terminal.brain.output
+        assert terminal.brain.screen.endswith(b"begun\r\nended 0;")
         assert terminal.read_to_end() == 0
         assert terminal.is_restored()

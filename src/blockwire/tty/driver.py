@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -36,7 +37,7 @@ from blockwire.terminal import (
     reason_not_to_ask,
 )
 from blockwire.tty.guard import ExitGuard
-from blockwire.tty.modes import Keys, TerminalModes
+from blockwire.tty.modes import REPLY_S_MAX, Keys, TerminalModes
 from blockwire.tty.streams import InputStream, OutputStream, open_again
 
 __all__ = ["OpenContext", "Terminal", "TerminalError", "TerminalOptions", "open_terminal"]
@@ -144,6 +145,7 @@ class Terminal:
         if modes is not None:
             modes.is_cut = lambda: self._output.is_cut
             modes.is_reply_expected = lambda: application.is_reply_expected
+            modes.reply_wait_s = lambda: application.reply_until_s - self._loop.time()
         self._typed = bytearray()
         self._is_at_end = False
         self._timer: asyncio.TimerHandle | None = None
@@ -152,6 +154,7 @@ class Terminal:
         self._ends: dict[ContextHandle, News] = {}
         self._failures: dict[ContextHandle, BlockFailed] = {}
         self._contexts: list[ContextHandle] = []
+        self._unwanted: set[ContextHandle] = set()
 
     # what a program sees ------------------------------------------------------------------
     @property
@@ -173,10 +176,16 @@ class Terminal:
             LocalProtocolError: ``unsupported`` if there is no fallback.
         """
         handle = self._application.open_context()
-        await self._until(lambda: handle.state != "opening")
+        self._contexts.append(handle)
+        try:
+            await self._until(lambda: handle.state != "opening")
+        except asyncio.CancelledError:
+            # Nobody will close it.
+            self._unwanted.add(handle)
+            self._close_unwanted(handle)
+            raise
         if handle.state != "open":
             raise self._error(handle)
-        self._contexts.append(handle)
         return OpenContext(self, handle)
 
     async def close_context(self, handle: ContextHandle) -> None:
@@ -190,6 +199,10 @@ class Terminal:
             raise TerminalError(
                 failure.code, f"{failure.block.block_id} is not shown as it should be"
             )
+
+    def _close_unwanted(self, handle: ContextHandle) -> None:
+        if handle in self._unwanted and handle.state == "open":
+            handle.close()
 
     def write(self, data: bytes) -> None:
         """Write ordinary output, in its place among the operations."""
@@ -223,7 +236,10 @@ class Terminal:
         options = self._options
         is_terminal = self._modes is not None
         reason = reason_not_to_ask(
-            options.environment, is_input_terminal=is_terminal, is_output_terminal=is_terminal
+            options.environment,
+            is_input_terminal=is_terminal,
+            is_output_terminal=is_terminal,
+            is_foreground=self._modes is None or self._modes.is_foreground,
         )
         if reason is None:
             self._input.resume()
@@ -234,8 +250,16 @@ class Terminal:
             self._tell(self._application.skip(reason))
 
     def finish_writing(self) -> None:
-        """Write what is begun, before a stop; what cannot be written is cancelled, and healed."""
+        """Write what is begun, before a stop; what cannot be written is cancelled, and healed.
+
+        Then read what was asked for, as far as it comes soon: the next reader is the shell.
+        """
         self._output.finish()
+        wait_s = min(self._application.reply_until_s - self._loop.time(), REPLY_S_MAX)
+        end_s = time.monotonic() + wait_s
+        while self._application.is_reply_expected and (left_s := end_s - time.monotonic()) > 0:
+            if not self._input.read_within(left_s):
+                break
 
     def resumed(self) -> None:
         """Go on after a stop."""
@@ -304,21 +328,24 @@ class Terminal:
                     self._typed += data
                 case Negotiated():
                     self._negotiated = event
-                case BlockFailed(block=block):
-                    if self._options.on_failure is None:
-                        self._failures.setdefault(block.context, event)
-                    else:
-                        self._options.on_failure(event)
-                case ContextLost(context=context):
-                    self._ends[context] = event
-                    if self._options.on_failure is not None:
-                        self._options.on_failure(event)
+                case BlockFailed() | ContextLost():
+                    self._note_failure(event)
                 case ContextRefused(context=context):
                     self._ends[context] = event
-                case ContextReady() | ContextEnded():
+                case ContextReady(context=context):
+                    self._close_unwanted(context)
+                case ContextEnded():
                     pass
         self._set_timer()
         self._wake_waiters()
+
+    def _note_failure(self, event: Failure) -> None:
+        if isinstance(event, ContextLost):
+            self._ends[event.context] = event
+        elif self._options.on_failure is None:
+            self._failures.setdefault(event.block.context, event)
+        if self._options.on_failure is not None:
+            self._options.on_failure(event)
 
     def _set_timer(self) -> None:
         if self._timer is not None:

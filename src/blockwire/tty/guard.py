@@ -19,6 +19,7 @@ from blockwire.tty.modes import TerminalModes
 __all__ = ["ExitGuard"]
 
 _DEADLY: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+_STOPS: Final = (signal.SIGTSTP, signal.SIGCONT)
 
 
 class ExitGuard:
@@ -30,7 +31,7 @@ class ExitGuard:
 
     Args:
         modes: What has to be given back.
-        finish_writing: Called before a stop: write what is begun.
+        finish_writing: Called before a stop: write what is begun, and read what is answered.
         on_resume: Called when the program has the terminal again.
     """
 
@@ -56,35 +57,37 @@ class ExitGuard:
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, self._die)
                     self._signals.append(number)
-            if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
+            if all(signal.getsignal(it) is signal.SIG_DFL for it in _STOPS):
                 self._is_stopping_ours = True
                 self._watch_stops()
         if self._modes.is_foreground:
             self._modes.enter()
 
     def end(self) -> None:
-        """Give the terminal back."""
-        self._leave()
+        """Give the terminal back, when all is answered that will be."""
+        self._leave(is_waiting=False)
         atexit.unregister(self._leave)
         for number in self._signals:
-            signal.signal(number, signal.SIG_DFL)
+            # The program may have set its own meanwhile.
+            if signal.getsignal(number) == self._die:
+                signal.signal(number, signal.SIG_DFL)
         self._signals.clear()
         if self._is_stopping_ours:
             self._is_stopping_ours = False
-            self._loop.remove_signal_handler(signal.SIGTSTP)
-            self._loop.remove_signal_handler(signal.SIGCONT)
+            for number in _STOPS:
+                self._loop.remove_signal_handler(number)
 
-    def _leave(self) -> None:
+    def _leave(self, *, is_waiting: bool = True) -> None:
         try:
-            self._modes.leave()
+            self._modes.leave(is_waiting=is_waiting)
         except KeyboardInterrupt:
             # Somebody leans on Ctrl-C, and it hit just here.
-            self._modes.leave()
+            self._modes.leave(is_waiting=False)
             raise
 
     def _die(self, number: int, _frame: FrameType | None) -> None:
         # At once, in the middle of whatever runs: the loop may never get to it.
-        self._modes.leave()
+        self._modes.leave(is_waiting=True)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
@@ -95,7 +98,7 @@ class ExitGuard:
 
     def _stop(self) -> None:
         self._finish_writing()
-        self._modes.leave()
+        self._modes.leave(is_waiting=False)
         self._loop.remove_signal_handler(signal.SIGTSTP)
         # To this very thread, so that it has stopped before the next line; and not SIGSTOP, which
         # also stops where there is no shell to let it go on.

@@ -23,8 +23,16 @@ Keys: TypeAlias = Literal["signals", "bytes"]
 CANCEL: Final = b"\x18"
 """CAN: a terminal drops the control string that it is in the middle of."""
 
+READ_BYTES: Final = 4_096
+
 WRITE_S_MAX: Final = 1.0
 """How long leaving waits for a terminal that takes no bytes."""
+
+REPLY_S_MAX: Final = 1.0
+"""How long leaving at once waits for what the terminal was asked just before."""
+
+REPLY_PAUSE_S: Final = 0.1
+"""When nothing more has come for so long, all of the reply is there."""
 
 _INPUT, _LOCAL, _CHARACTERS = 0, 3, 6
 
@@ -63,6 +71,9 @@ class TerminalModes:
         self.is_reply_expected: Callable[[], bool] = lambda: False
         """Whether what is to be read is not for whoever reads next."""
 
+        self.reply_wait_s: Callable[[], float] = lambda: 0.0
+        """For how long that may still be on its way."""
+
     @property
     def is_entered(self) -> bool:
         """Whether the program has the terminal."""
@@ -91,8 +102,13 @@ class TerminalModes:
         self._is_entered = True
         self._write(self._on_enter)
 
-    def leave(self) -> None:
-        """Give it back as it was found; once, and never with an error."""
+    def leave(self, *, is_waiting: bool) -> None:
+        """Give it back as it was found; once, and never with an error.
+
+        Args:
+            is_waiting: Whether to wait for answers that are on their way, and drop them: nobody
+                has until now.
+        """
         if not self._is_entered or os.getpid() != self._pid:
             # What a program has forked ends before it does.
             return
@@ -103,12 +119,25 @@ class TerminalModes:
             # The terminal may be gone, and there is nobody to tell.
             with contextlib.suppress(OSError, termios.error):
                 if self.is_reply_expected():
+                    if is_waiting and self.is_foreground:
+                        self._drop_replies()
                     termios.tcflush(self._fd, termios.TCIFLUSH)
                 termios.tcsetattr(self._fd, termios.TCSANOW, self._found)
             # Only now: what was interrupted before is done again at the exit.
             self._is_entered = False
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def _drop_replies(self) -> None:
+        # Not through the program's reader, which this may have interrupted.
+        end_s = time.monotonic() + min(self.reply_wait_s(), REPLY_S_MAX)
+        pause_s = REPLY_S_MAX
+        while (left_s := end_s - time.monotonic()) > 0:
+            if not select.select((self._fd,), (), (), min(left_s, pause_s))[0]:
+                break
+            if not os.read(self._fd, READ_BYTES):
+                break
+            pause_s = REPLY_PAUSE_S
 
     def _write(self, data: bytes) -> None:
         end_s = time.monotonic() + WRITE_S_MAX

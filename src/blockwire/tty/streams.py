@@ -74,6 +74,13 @@ class InputStream:
             self._is_over = True
             os.close(self._fd)
 
+    def read_within(self, time_s: float) -> bool:
+        """Wait for data, without the event loop; return whether any came."""
+        if not self._is_reading or not select.select((self._fd,), (), (), time_s)[0]:
+            return False
+        self._read()
+        return True
+
     def _read(self) -> None:
         if not self._is_reading:
             return

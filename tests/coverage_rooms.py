@@ -26,8 +26,8 @@ DATA: Final = PROJECT / ".coverage.rooms"
 
 # The rooms below the line (tests/test_layers.py compares this with the contracts).
 ROOMS: Final = (
-    "archives", "content", "errors", "jsontext", "ports", "providers", "render", "sse", "terminal",
-    "text",
+    "archives", "content", "errors", "jsontext", "ports", "providers", "render", "screen", "sse",
+    "terminal", "text",
 )  # fmt: skip
 # What is longest begins first, in two runs, for two cores: what starts programs, and the rest.
 PROGRAMS: Final = "programs"

@@ -1,0 +1,278 @@
+"""Everything that was shown and is retained, in order, and the way through its rows.
+
+Spec: docs/spec/terminal/history.md. The one owner of segments: a change is noted at once and costs
+next to nothing; rows are counted when they are looked at, or by :meth:`History.refine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from blockwire.screen.heights import Heights, Place
+from blockwire.screen.layout import LaidLine, Paper
+from blockwire.screen.ordinary import OrdinaryRow, OrdinaryText
+from blockwire.screen.positions import Change, ChangeKind, Position, Range, index_in
+from blockwire.screen.rows import Row
+from blockwire.screen.segments import Segment
+from blockwire.terminal import (
+    BlockAppended,
+    BlockExtended,
+    BlockSuffixReplaced,
+    BlockUpdated,
+    BlockView,
+    Effect,
+)
+
+# What a segment is counted with, its text aside: about the memory that it takes.
+SEGMENT_COST_BYTES: Final = 512
+
+# Lines that are kept laid out: a few screens of them.
+LAID_LINES_MAX: Final = 512
+
+
+class ViewRow(NamedTuple):
+    """A row, and where in the history it is."""
+
+    place: Place
+    row: Row
+
+    def position(self, index: int) -> Position:
+        """Return the position before an index of what its line shows."""
+        line = self.row.line
+        offset = line.to_scalar(index)
+        part = index - line.to_shown(offset)
+        return Position(self.place.segment_id, self.row.line_start + offset, part)
+
+    def columns_of(self, chosen: Range, columns: int) -> tuple[int, int]:
+        """Return from where up to where this row belongs to a selection or a match.
+
+        Args:
+            chosen: Anywhere in the history.
+            columns: Of the screen.
+        """
+        row, segment_id = self.row, self.place.segment_id
+        start, end = (index_in(row.line, segment_id, row.line_start, it) for it in chosen)
+        return self.row.columns_of(start, end, columns)
+
+
+class _Laid(NamedTuple):
+    version: int
+    paper: Paper
+    line: LaidLine
+
+
+class History:
+    """The segments that are retained.
+
+    Attributes:
+        paper: The screen that rows are made for.
+        cost_bytes: Of all segments, against the capacity.
+    """
+
+    def __init__(self, paper: Paper) -> None:
+        self.paper = paper
+        self.cost_bytes = 0
+        self._segments: dict[int, Segment] = {}
+        self._ids: dict[tuple[str, str], int] = {}
+        self._heights = Heights()
+        self._laid: dict[tuple[int, int], _Laid] = {}
+        # Changed and not counted since; everything from an id on is to be looked at after a resize.
+        self._changed: dict[int, None] = {}
+        self._unrefined_id = 0
+
+    @property
+    def first_id(self) -> int:
+        """The oldest segment that is retained, or the next one to come."""
+        return self._heights.first_id
+
+    @property
+    def end_id(self) -> int:
+        """The id of the next segment."""
+        return self._heights.end_id
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is retained."""
+        return not self._segments
+
+    @property
+    def total_rows(self) -> int:
+        """The rows of everything; an estimate until :meth:`refine` has nothing left to do."""
+        return self._heights.total_rows
+
+    def segment(self, segment_id: int) -> Segment:
+        """Return a segment that is retained."""
+        return self._segments[segment_id]
+
+    def segment_id(self, block: BlockView) -> int | None:
+        """Return which segment shows a Block; None if it was trimmed."""
+        return self._ids.get((block.context_id, block.block_id))
+
+    def apply(self, effect: Effect) -> Change | None:
+        """Take note of what became of a Block; return what that changes here, if anything."""
+        if isinstance(effect, BlockAppended):
+            self._ids[effect.block.context_id, effect.block.block_id] = self.end_id
+            if not self.is_empty and (before := self._segments[self.end_id - 1].ordinary):
+                before.close()
+            return self._append(Segment(effect.block, self.paper))
+        if isinstance(effect, BlockExtended):
+            return self._change("extended", effect.block, effect.start)
+        if isinstance(effect, BlockSuffixReplaced):
+            return self._change("suffix_replaced", effect.block, effect.retain)
+        if isinstance(effect, BlockUpdated):
+            return self._change("updated", effect.block, 0)
+        return None
+
+    def append_ordinary(self, rows: Iterable[OrdinaryRow]) -> list[Change]:
+        """Add rows that left the live screen at the end; return what that changes."""
+        changes: list[Change] = []
+        for row in rows:
+            last = None if self.is_empty else self._segments[self.end_id - 1].ordinary
+            if last is None or last.is_full:
+                text = OrdinaryText()
+                text.add(row)
+                changes.append(self._append(Segment(text, self.paper)))
+                continue
+            kept = last.scalar_count
+            last.add(row)
+            changes.append(self._note("extended", self.end_id - 1, kept))
+        return changes
+
+    def drop_first(self) -> BlockView | None:
+        """Forget the oldest segment for good; return its Block if it is one."""
+        segment = self._segments.pop(self.first_id)
+        self._changed.pop(self.first_id, None)
+        self._heights.drop_first()
+        self._unrefined_id = max(self._unrefined_id, self.first_id)
+        self.cost_bytes -= segment.cost_bytes
+        block = segment.block
+        if block is not None:
+            del self._ids[block.context_id, block.block_id]
+        return block
+
+    def set_paper(self, paper: Paper) -> None:
+        """Make rows for another screen from now on; heights stay as estimates."""
+        if paper != self.paper:
+            self.paper = paper
+            self._unrefined_id = self.first_id
+
+    def refine(self, budget_rows: int) -> bool:
+        """Count rows that were estimated, about so many; return whether there are more."""
+        while budget_rows > 0:
+            if self._changed:
+                segment_id = next(iter(self._changed))
+            elif self._unrefined_id < self.end_id:
+                segment_id = self._unrefined_id
+            else:
+                return False
+            budget_rows -= max(self._measure(segment_id, budget_rows), 1)
+            if self._segments[segment_id].is_measured:
+                self._changed.pop(segment_id, None)
+                self._unrefined_id += segment_id == self._unrefined_id
+        return bool(self._changed) or self._unrefined_id < self.end_id
+
+    def last_place(self) -> Place:
+        """Return the last row; there must be one."""
+        segment_id = self.end_id - 1
+        return Place(segment_id, self._height(segment_id) - 1)
+
+    def place_of(self, position: Position) -> Place:
+        """Return the row in which a position stands, as near as there is one."""
+        segment_id = position.segment_id
+        self._height(segment_id)
+        start, top = self._segments[segment_id].line_at(position.offset)
+        line = self._laid_line(segment_id, start)
+        row = line.row_of(index_in(line.shown, segment_id, start, position))
+        return Place(segment_id, top + row)
+
+    def move(self, place: Place, rows: int) -> tuple[Place, int]:
+        """Return the row so many rows further on (back, if negative), and how many it really was."""
+        segment_id, row = place
+        target = row + rows
+        while target < 0 and segment_id > self.first_id:
+            segment_id -= 1
+            target += self._height(segment_id)
+        while target >= (height := self._height(segment_id)) and segment_id + 1 < self.end_id:
+            segment_id += 1
+            target -= height
+        reached = min(max(target, 0), height - 1)
+        return Place(segment_id, reached), rows - (target - reached)
+
+    def rows_from(self, place: Place, count: int, scrolled_cells: int = 0) -> Iterator[ViewRow]:
+        """Yield so many rows from a place on, or as many as there are."""
+        segment_id, row = place
+        while count > 0 and segment_id < self.end_id:
+            if row >= self._height(segment_id):
+                segment_id, row = segment_id + 1, 0
+                continue
+            yield self._view_row(Place(segment_id, row), scrolled_cells)
+            row, count = row + 1, count - 1
+
+    def rows_before(self, place: Place) -> int:
+        """Return the rows before a place; an estimate, as :attr:`total_rows`."""
+        return self._heights.rows_before(place.segment_id) + place.row
+
+    def place_at(self, row: int) -> Place:
+        """Return the place of a row of the whole history, as far as heights are known."""
+        place = self._heights.place_of(min(max(row, 0), self.total_rows - 1))
+        return place._replace(row=min(place.row, self._height(place.segment_id) - 1))
+
+    def overflow_cells(self, place: Place) -> int:
+        """Return the cells by which the line of a row is too wide for it, if it is not wrapped."""
+        start, _top = self._segments[place.segment_id].line_at_row(place.row)
+        return self._laid_line(place.segment_id, start).overflow_cells
+
+    def _append(self, segment: Segment) -> Change:
+        segment_id = self.end_id
+        self._segments[segment_id] = segment
+        # It is among those that changed; the walk after a resize need not come by if it is over.
+        self._unrefined_id += self._unrefined_id == segment_id
+        self._heights.append(0)
+        return self._note("appended", segment_id, 0)
+
+    def _change(self, kind: ChangeKind, block: BlockView, kept: int) -> Change | None:
+        segment_id = self.segment_id(block)
+        return None if segment_id is None else self._note(kind, segment_id, kept)
+
+    def _note(self, kind: ChangeKind, segment_id: int, kept: int) -> Change:
+        segment = self._segments[segment_id]
+        segment.version += 1
+        segment.forget(kept, self.paper)
+        cost_bytes = SEGMENT_COST_BYTES + segment.content.cost_bytes
+        self.cost_bytes += cost_bytes - segment.cost_bytes
+        segment.cost_bytes = cost_bytes
+        self._heights.set_height(segment_id, segment.estimate_rows())
+        self._changed[segment_id] = None
+        return Change(kind, segment_id, kept)
+
+    def _height(self, segment_id: int) -> int:
+        """Return the rows of a segment, counted."""
+        self._measure(segment_id)
+        return self._heights.height(segment_id)
+
+    def _measure(self, segment_id: int, budget_rows: int | None = None) -> int:
+        segment = self._segments[segment_id]
+        if segment.paper != self.paper:
+            segment.forget(0, self.paper)
+        spent_rows = segment.measure(budget_rows)
+        height_rows = segment.height_rows if segment.is_measured else segment.estimate_rows()
+        self._heights.set_height(segment_id, height_rows)
+        return spent_rows
+
+    def _view_row(self, place: Place, scrolled_cells: int) -> ViewRow:
+        start, top = self._segments[place.segment_id].line_at_row(place.row)
+        line = self._laid_line(place.segment_id, start)
+        return ViewRow(place, line.row(place.row - top, scrolled_cells))
+
+    def _laid_line(self, segment_id: int, start: int) -> LaidLine:
+        segment = self._segments[segment_id]
+        key = segment_id, start
+        laid = self._laid.pop(key, None)
+        if laid is None or laid.version != segment.version or laid.paper != self.paper:
+            line = LaidLine(next(segment.lines(start)), self.paper, segment.wrap)
+            laid = _Laid(segment.version, self.paper, line)
+            if len(self._laid) >= LAID_LINES_MAX:
+                del self._laid[next(iter(self._laid))]
+        self._laid[key] = laid
+        return laid.line

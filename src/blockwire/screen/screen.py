@@ -1,0 +1,137 @@
+"""The history, a window on it, a selection and a search, kept in step.
+
+Spec: docs/spec/terminal/history.md. Whoever shows terminal history needs only this: it takes what
+an endpoint wants done and what a person does, and gives rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from blockwire.errors import LocalProtocolError
+from blockwire.screen.history import History
+from blockwire.screen.layout import Paper
+from blockwire.screen.ordinary import OrdinaryRow
+from blockwire.screen.positions import Change
+from blockwire.screen.search import Search
+from blockwire.screen.selection import Selection
+from blockwire.screen.viewport import View, Viewport
+from blockwire.terminal import BlockView, Effect
+from blockwire.text import AmbiguousWidth
+
+# 64 MiB: hundreds of thousands of lines, and a small part of the memory of any machine.
+CAPACITY_BYTES: Final = 64 * 1024 * 1024
+
+# What is seen stays until the history is so many times its capacity.
+SEEN_CAPACITIES_MAX: Final = 2
+
+
+class Screen:
+    """Terminal history as one person sees it.
+
+    Attributes:
+        history: What is retained.
+        viewport: What of it is seen.
+        selection: What is selected.
+        search: What is looked for.
+        capacity_bytes: Beyond it, :meth:`trim` lets the oldest segments go.
+    """
+
+    def __init__(
+        self,
+        columns: int,
+        rows: int,
+        *,
+        ambiguous_width: AmbiguousWidth = 1,
+        capacity_bytes: int = CAPACITY_BYTES,
+    ) -> None:
+        """Begin with nothing, following the tail.
+
+        Args:
+            columns: At least 1.
+            rows: Of the history that are seen, at least 1.
+            ambiguous_width: Cells of a character of ambiguous width.
+            capacity_bytes: Of Blocks and ordinary output together.
+
+        Raises:
+            LocalProtocolError: ``invalid_size`` if a number is too small.
+        """
+        _refuse_size(columns, rows)
+        self.capacity_bytes = capacity_bytes
+        self.history = History(Paper(columns, ambiguous_width))
+        self.viewport = Viewport(self.history, rows)
+        self.selection = Selection(self.history)
+        self.search = Search(self.history)
+
+    def apply(self, effect: Effect) -> bool:
+        """Take note of what an endpoint wants done; return whether the history changed.
+
+        Effects must come in their order. What is no change of a Block does nothing.
+        """
+        change = self.history.apply(effect)
+        if change is None:
+            return False
+        self._spread(change)
+        return True
+
+    def append_ordinary(self, rows: Iterable[OrdinaryRow]) -> None:
+        """Add rows that left the live screen of the program, in their order."""
+        for change in self.history.append_ordinary(rows):
+            self._spread(change)
+
+    def resize(
+        self, columns: int, rows: int, *, ambiguous_width: AmbiguousWidth | None = None
+    ) -> None:
+        """Show the history in another size; nothing but its rows changes.
+
+        Raises:
+            LocalProtocolError: ``invalid_size`` if a number is less than 1.
+        """
+        _refuse_size(columns, rows)
+        self.history.set_paper(
+            Paper(columns, ambiguous_width or self.history.paper.ambiguous_width)
+        )
+        self.viewport.rows = rows
+
+    def trim(self) -> tuple[BlockView, ...]:
+        """Let the oldest segments go if there is too much; return the Blocks that went.
+
+        The caller tells the endpoint (:meth:`blockwire.terminal.Endpoint.evict`), once all effects
+        that it gave were applied.
+        """
+        history = self.history
+        if history.cost_bytes <= self.capacity_bytes:
+            return ()
+        first_seen_id = self.viewport.first_seen_id()
+        first_id = history.first_id
+        gone: list[BlockView] = []
+        while not history.is_empty and history.cost_bytes > self._limit_bytes(first_seen_id):
+            block = history.drop_first()
+            if block is not None:
+                gone.append(block)
+        if history.first_id > first_id:
+            self._spread(Change("trimmed", history.first_id))
+        return tuple(gone)
+
+    def view(self) -> View:
+        """Return what is seen."""
+        return self.viewport.view()
+
+    def refine(self, budget_rows: int) -> bool:
+        """Make heights exact, about so many rows at a time; return whether there is more to do."""
+        return self.history.refine(budget_rows)
+
+    def _limit_bytes(self, first_seen_id: int) -> int:
+        is_seen = self.history.first_id >= first_seen_id
+        return self.capacity_bytes * (SEEN_CAPACITIES_MAX if is_seen else 1)
+
+    def _spread(self, change: Change) -> None:
+        self.viewport.follow_change(change)
+        self.selection.follow_change(change)
+        self.search.follow_change(change)
+
+
+def _refuse_size(columns: int, rows: int) -> None:
+    if columns < 1 or rows < 1:
+        raise LocalProtocolError("invalid_size", "a screen has at least one row and one column")

@@ -1,0 +1,208 @@
+"""Finding text in the history, a slice at a time.
+
+Spec: docs/spec/terminal/history.md, "Search". What is searched is what is shown and copied: labels
+in place of what acts, a Tab as a Tab.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right, insort
+
+from blockwire.screen.history import History
+from blockwire.screen.layout import shown_line
+from blockwire.screen.positions import Change, Position, Range, survives
+
+
+class Search:
+    """One query at a time, over everything that is retained.
+
+    Attributes:
+        query: What is looked for; nothing if it is empty.
+        current: The match that is shown as the current one.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.query = ""
+        self.current: Range | None = None
+        self._history = history
+        self._pattern: re.Pattern[str] | None = None
+        self._matches: dict[int, list[Range]] = {}
+        # Segments with matches, in order.
+        self._ids: list[int] = []
+        self.match_count = 0
+        # Where the first current match is looked for, and whether it still is.
+        self._near = Position(0, 0)
+        self._is_seeking = False
+        # From where on a segment is to be searched (again), and ranges that were not seen yet.
+        self._changed: dict[int, int] = {}
+        self._unseen: list[tuple[int, int]] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that is retained was searched."""
+        return not self._changed and not self._unseen
+
+    def find(self, query: str, near: Position) -> None:
+        """Look for something else.
+
+        Args:
+            query: A text on one line; its case counts if it has capitals.
+            near: The first match from here on becomes the current one; while a query is typed,
+                give the same position again.
+        """
+        self.clear()
+        self.query = query
+        if not query:
+            return
+        is_exact = any(char.isupper() for char in query)
+        self._pattern = re.compile(re.escape(query), 0 if is_exact else re.IGNORECASE)
+        self._near, self._is_seeking = near, True
+        first, end = self._history.first_id, self._history.end_id
+        middle = min(max(near.segment_id, first), end)
+        self._unseen = [part for part in ((first, middle), (middle, end)) if part[0] < part[1]]
+
+    def clear(self) -> None:
+        """Look for nothing."""
+        self.query, self.current, self._pattern, self._is_seeking = "", None, None, False
+        self._matches, self._ids, self.match_count = {}, [], 0
+        self._changed, self._unseen = {}, []
+
+    def step(self, budget_chars: int) -> bool:
+        """Search on, through about so many characters; return whether there are more."""
+        while budget_chars > 0 and not self.is_complete:
+            if self._changed:
+                segment_id = next(iter(self._changed))
+                offset = self._changed.pop(segment_id)
+            else:
+                segment_id, end_id = self._unseen.pop()
+                offset = 0
+                if segment_id + 1 < end_id:
+                    self._unseen.append((segment_id + 1, end_id))
+            budget_chars -= self._search(segment_id, offset, budget_chars)
+        if self.is_complete and self._is_seeking:
+            # Nothing stands behind the place: the first one there is.
+            self._is_seeking = False
+            self.current = self._first_from(Position(0, 0))
+        return not self.is_complete
+
+    def matches_in(self, segment_id: int) -> tuple[Range, ...]:
+        """Return the matches that are known in a segment, in order."""
+        return tuple(self._matches.get(segment_id, ()))
+
+    def go_next(self) -> Range | None:
+        """Make the next match the current one, the first behind the last; return it."""
+        start = self._near
+        if self.current is not None:
+            start = self.current.start._replace(part=self.current.start.part + 1)
+        return self._go(self._first_from(start) or self._first_from(Position(0, 0)))
+
+    def go_previous(self) -> Range | None:
+        """Make the match before the current one, the last before the first; return it."""
+        start = self._near if self.current is None else self.current.start
+        behind = Position(self._history.end_id, 0)
+        return self._go(self._last_before(start) or self._last_before(behind))
+
+    def follow_change(self, change: Change) -> None:
+        """Forget matches whose text is gone, and search what is new."""
+        if self._pattern is None:
+            return
+        if self.current is not None and not survives(change, self.current):
+            self._near, self.current = self.current.start, None
+        if change.kind == "trimmed":
+            self._forget_before(change.segment_id)
+            return
+        segment_id = change.segment_id
+        if any(start <= segment_id < end for start, end in self._unseen):
+            return
+        matches = self._matches.get(segment_id, [])
+        self._set(segment_id, [match for match in matches if survives(change, match)])
+        offset = min(self._changed.pop(segment_id, change.kept), change.kept)
+        self._changed[segment_id] = offset
+
+    def _search(self, segment_id: int, offset: int, budget_chars: int) -> int:
+        """Search a segment from the line that holds a scalar; return the characters looked at."""
+        pattern = self._pattern
+        assert pattern is not None, "there is nothing to do without a query"
+        spent_chars = 1
+        found: list[Range] = []
+        begin: int | None = None
+        for line in self._history.segment(segment_id).lines(offset):
+            if begin is None:
+                begin = line.start
+            elif spent_chars >= budget_chars:
+                self._changed[segment_id] = line.start
+                break
+            shown = shown_line(line, self._history.paper.ambiguous_width)
+            spent_chars += 1 + len(shown.searchable)
+            for match in pattern.finditer(shown.searchable):
+                start, end = (
+                    Position(segment_id, line.start + at, index - shown.to_shown(at))
+                    for index in shown.found_range(*match.span())
+                    for at in [shown.to_scalar(index)]
+                )
+                found.append(Range(start, end))
+        assert begin is not None, "every content has a line"
+        before = [
+            match for match in self._matches.get(segment_id, ()) if match.start.offset < begin
+        ]
+        self._set(segment_id, before + found)
+        self._settle(segment_id, begin, found)
+        return spent_chars
+
+    def _settle(self, segment_id: int, begin: int, found: list[Range]) -> None:
+        """Choose the current match if it is looked for; drop it if it is not found again."""
+        if self._is_seeking:
+            self.current = next((match for match in found if match.start >= self._near), None)
+            self._is_seeking = self.current is None
+        elif self.current is not None and self.current.start >= Position(segment_id, begin):
+            at = self.current.start
+            if at.segment_id == segment_id:
+                again = next((match for match in found if match.start == at), None)
+                self._near, self.current = at, again
+
+    def _set(self, segment_id: int, matches: list[Range]) -> None:
+        before = self._matches.pop(segment_id, [])
+        self.match_count += len(matches) - len(before)
+        if matches:
+            self._matches[segment_id] = matches
+        if bool(before) == bool(matches):
+            return
+        if matches:
+            insort(self._ids, segment_id)
+        else:
+            del self._ids[bisect_left(self._ids, segment_id)]
+
+    def _forget_before(self, first_id: int) -> None:
+        while self._ids and self._ids[0] < first_id:
+            self._set(self._ids[0], [])
+        self._changed = {key: at for key, at in self._changed.items() if key >= first_id}
+        parts = ((max(start, first_id), end) for start, end in self._unseen)
+        self._unseen = [part for part in parts if part[0] < part[1]]
+
+    def _go(self, match: Range | None) -> Range | None:
+        self.current = match
+        self._is_seeking = False
+        return match
+
+    def _first_from(self, position: Position) -> Range | None:
+        first = bisect_left(self._ids, position.segment_id)
+        for at in range(first, min(first + 2, len(self._ids))):
+            matches = self._matches[self._ids[at]]
+            place = bisect_left(matches, position, key=_start)
+            if place < len(matches):
+                return matches[place]
+        return None
+
+    def _last_before(self, position: Position) -> Range | None:
+        end = bisect_right(self._ids, position.segment_id)
+        for at in range(end - 1, max(end - 3, -1), -1):
+            matches = self._matches[self._ids[at]]
+            place = bisect_left(matches, position, key=_start)
+            if place:
+                return matches[place - 1]
+        return None
+
+
+def _start(match: Range) -> Position:
+    return match.start

@@ -1,0 +1,133 @@
+"""What a person has selected, and its text.
+
+Spec: docs/spec/terminal/history.md, "Selection". A selection is two positions of the history; no
+painted cell is ever read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias
+
+from blockwire.screen.history import History
+from blockwire.screen.layout import shown_line
+from blockwire.screen.positions import Change, Position, Range, index_in, survives
+from blockwire.terminal import LogicalLine, ShownLine
+
+SelectionUnit: TypeAlias = Literal["character", "word", "line", "block"]
+"""What one step of a selection is: with one, two or three clicks, or by a key."""
+
+# What a double click takes: a word, a name of a file or an address; else one character, or blanks.
+_WORD: Final = re.compile(r"[\w./:~@%+#?&=-]+|\s+|.", re.DOTALL)
+
+
+class Selection:
+    """At most one selection.
+
+    Attributes:
+        chosen: What is selected; None if nothing is.
+        unit: What :meth:`extend_to` adds whole.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.chosen: Range | None = None
+        self.unit: SelectionUnit = "character"
+        self._history = history
+        self._origin: Range | None = None
+
+    def begin(self, at: Range, unit: SelectionUnit = "character") -> None:
+        """Select the word, line or block in which a place is, or the character that it is.
+
+        Args:
+            at: As of :meth:`Viewport.range_at`; right of a text there is no character.
+            unit: What to select.
+        """
+        self.unit = unit
+        self._origin = self.chosen = self._unit_at(at)
+
+    def extend_to(self, at: Range) -> None:
+        """Select from where it began up to a place, both included; nothing if it was cleared."""
+        if self._origin is None:
+            return
+        here = self._unit_at(at)
+        start = min(self._origin.start, here.start)
+        self.chosen = Range(start, max(self._origin.end, here.end))
+
+    def select(self, chosen: Range) -> None:
+        """Select from one position up to another."""
+        self.unit = "character"
+        self._origin = self.chosen = chosen
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self._origin = self.chosen = None
+
+    def follow_change(self, change: Change) -> None:
+        """Keep the selection if its text is what it was, else clear it."""
+        if self.chosen is not None and not survives(change, self.chosen):
+            self.clear()
+
+    def text(self) -> str:
+        """Return what copying gives."""
+        return "" if self.chosen is None else copy(self._history, self.chosen)
+
+    def _unit_at(self, at: Range) -> Range:
+        if self.unit == "character":
+            return at
+        segment_id = at.start.segment_id
+        segment = self._history.segment(segment_id)
+        if self.unit == "block":
+            end = segment.content.scalar_count
+            return Range(Position(segment_id, 0), Position(segment_id, end))
+        line, shown = _line_at(self._history, at.start)
+        bounds = 0, len(shown.shown)
+        if self.unit == "word":
+            index = index_in(shown, segment_id, line.start, at.start)
+            bounds = shown.widen(*_word_at(shown.shown, index))
+        return Range(*(_position(segment_id, line, shown, index) for index in bounds))
+
+
+def copy(history: History, chosen: Range) -> str:
+    """Return the text of a range of the history, as it is copied.
+
+    Rows of one line are joined, breaks are one LF each, and between two segments stands one LF,
+    unless the first ends in one already.
+    """
+    start, end = chosen
+    parts: list[str] = []
+    for segment_id in range(start.segment_id, end.segment_id + 1):
+        first = start.offset if segment_id == start.segment_id else 0
+        has_break = False
+        for line in history.segment(segment_id).lines(first):
+            if end <= Position(segment_id, line.start):
+                break
+            shown = shown_line(line, history.paper.ambiguous_width)
+            from_index, to_index = (
+                index_in(shown, segment_id, line.start, position) for position in chosen
+            )
+            parts.append(shown.copy(from_index, to_index))
+            text_end = line.start + len(shown.text)
+            behind = Position(segment_id, text_end + line.break_chars)
+            if line.break_chars and start < behind and end > Position(segment_id, text_end):
+                parts.append("\n")
+            has_break = line.break_chars > 0 or (not shown.text and line.start > 0)
+        if segment_id < end.segment_id and not has_break:
+            parts.append("\n")
+    return "".join(parts)
+
+
+def _line_at(history: History, position: Position) -> tuple[LogicalLine, ShownLine]:
+    line = next(history.segment(position.segment_id).lines(position.offset))
+    return line, shown_line(line, history.paper.ambiguous_width)
+
+
+def _position(segment_id: int, line: LogicalLine, shown: ShownLine, index: int) -> Position:
+    offset = shown.to_scalar(index)
+    return Position(segment_id, line.start + offset, index - shown.to_shown(offset))
+
+
+def _word_at(text: str, index: int) -> tuple[int, int]:
+    for match in _WORD.finditer(text):
+        if match.end() > index:
+            return match.span()
+    return len(text), len(text)

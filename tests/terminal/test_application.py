@@ -773,6 +773,24 @@ def test_nobody_is_told_twice_of_a_context_whose_end_is_not_answered(
     assert play.wait(play.now_s + REQUEST_S) == []
 
 
+@pytest.mark.requirement("terminal:application:from-the-last-byte")
+def test_a_terminal_that_takes_bytes_slowly_has_its_time_from_the_last_one(
+    play: Play, context: ContextHandle
+) -> None:
+    first = play.application.open_context()
+    play.write()
+    play.now_s += 1.0
+    context.close()
+    data = play.write()
+    for _ in range(8):
+        play.now_s += 1.0
+        play.application.note_writing(play.now_s)
+
+    assert play.wait(play.now_s + 1.0) == [ContextRefused(first, "no_answer")]
+    assert play.wait(play.now_s + REQUEST_S - 1.5) == []
+    assert play.receive(play.answers_to(data)) == [ContextEnded(context)]
+
+
 def test_what_is_written_later_does_not_extend_the_wait_for_an_answer(
     play: Play, context: ContextHandle
 ) -> None:

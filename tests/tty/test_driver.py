@@ -8,12 +8,13 @@ import signal
 import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from blockwire.errors import LocalProtocolError
-from blockwire.terminal import AppendOnlyFallback, BlockFailed, ContextLost
+from blockwire.terminal import AppendOnlyFallback, ApplicationLimits, BlockFailed, ContextLost
 from blockwire.tty import (
     OpenContext,
     Terminal,
@@ -329,8 +330,13 @@ async def test_a_terminal_that_is_slow_gets_all_in_few_operations() -> None:
 
 
 @pytest.mark.slow
-async def test_a_program_that_ends_waits_for_a_slow_terminal() -> None:
-    # More than the cap in all. Nothing is taken for that long only where the machine stands still.
+@pytest.mark.requirement("terminal:application:from-the-last-byte")
+async def test_a_program_that_ends_waits_for_a_slow_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # More than the cap, and than a request has, in all. Nothing is taken for that long only where
+    # the machine stands still.
+    monkeypatch.setattr(driver, "ApplicationLimits", partial(ApplicationLimits, request_s=3.0))
     text = "x" * 1_500_000
     with LoopTerminal(pause_s=0.008) as outer:
         async with open_terminal(options(outer, answer_s=3.0)) as terminal:

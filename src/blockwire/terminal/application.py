@@ -198,10 +198,17 @@ class Application:
         """Return all that waits, for one write; empty if nothing does."""
         data = self.outgoing.take()
         if data:
-            self._questions.note_written(now_s, self.limits)
-            if self._stage in {"asking", "blocks"}:
-                self._listens_until_s = now_s + self.limits.answer_s
+            self._questions.note_taken(now_s, self.limits)
+            self._listen(now_s)
         return data
+
+    def note_writing(self, now_s: float) -> None:
+        """Count the time for answers from now: what :meth:`data_to_send` returned takes long.
+
+        For a driver to call as often as a part of it, or its end, is written after the first try.
+        """
+        self._questions.note_writing(now_s, self.limits)
+        self._listen(now_s)
 
     def receive_input(self, data: bytes, now_s: float) -> list[News]:
         """Return what ``data``, which was read from the terminal, means; in order."""
@@ -241,6 +248,10 @@ class Application:
     def _begin(self) -> None:
         if self._stage != "fresh":
             raise LocalProtocolError("already_negotiated", "a connection negotiates once")
+
+    def _listen(self, now_s: float) -> None:
+        if self._stage in {"asking", "blocks"}:
+            self._listens_until_s = now_s + self.limits.answer_s
 
     def _decide(self, reason: NegotiationReason, optional: tuple[str, ...] = ()) -> None:
         is_supported = reason == "supported"

@@ -43,6 +43,7 @@ class Questions:
         self._outgoing = outgoing
         self._count = 0
         self._asked: dict[str, Asked] = {}
+        self._latest: list[Asked] = []
 
     def __len__(self) -> int:
         """Return how many are not answered."""
@@ -84,12 +85,16 @@ class Questions:
         )
         self._ask(request, None)
 
-    def note_written(self, now_s: float, limits: ApplicationLimits) -> None:
-        """Let the wait begin of what was written just now."""
-        for asked in self._asked.values():
-            if asked.until_s is None:
-                is_query = isinstance(asked.request, CapabilityQuery)
-                asked.until_s = now_s + (limits.answer_s if is_query else limits.request_s)
+    def note_taken(self, now_s: float, limits: ApplicationLimits) -> None:
+        """Let the wait begin of what is to be written from now on."""
+        self._latest = [it for it in self._asked.values() if it.until_s is None]
+        self.note_writing(now_s, limits)
+
+    def note_writing(self, now_s: float, limits: ApplicationLimits) -> None:
+        """Let the wait of what was taken last begin anew: it was not all written before."""
+        for asked in self._latest:
+            is_query = isinstance(asked.request, CapabilityQuery)
+            asked.until_s = now_s + (limits.answer_s if is_query else limits.request_s)
 
     def take(self, request_id: str, kind: type[_Request], context_id: str = "") -> Asked | None:
         """Return what an answer of this kind is to, as answered; None if nothing was asked so.

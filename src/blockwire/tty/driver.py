@@ -139,13 +139,14 @@ class Terminal:
         self._loop = asyncio.get_running_loop()
         self._input = InputStream(open_again(options.input_fd, os.O_RDONLY), self._receive)
         self._output = OutputStream(
-            open_again(options.output_fd, os.O_WRONLY), self._take, self._wake_waiters
+            open_again(options.output_fd, os.O_WRONLY), self._take, self._note_progress
         )
         application.changed = self._output.wake
         if modes is not None:
             modes.is_cut = lambda: self._output.is_cut
             modes.is_reply_expected = lambda: application.is_reply_expected
             modes.reply_wait_s = lambda: application.reply_until_s - self._loop.time()
+        self._is_writing = False
         self._typed = bytearray()
         self._is_at_end = False
         self._timer: asyncio.TimerHandle | None = None
@@ -352,6 +353,13 @@ class Terminal:
             self._timer.cancel()
         at_s = self._application.next_tick_at_s
         self._timer = None if at_s is None else self._loop.call_at(at_s, self._tick)
+
+    def _note_progress(self) -> None:
+        is_writing = bool(self._output.rest_bytes)
+        if is_writing or self._is_writing:
+            self._application.note_writing(self._loop.time())
+        self._is_writing = is_writing
+        self._wake_waiters()
 
     def _wake_waiters(self) -> None:
         for waiter in self._waiters:

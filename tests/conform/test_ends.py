@@ -105,15 +105,37 @@ def test_an_application_that_has_nothing_of_ours_passes_everything() -> None:
     assert passed(verdicts) == set(REQUIREMENTS.values())
 
 
-@pytest.mark.parametrize(
-    "defects", [(), ("ends-frames-with-bel", "repeats-operation-ids"), ("never-heals",)]
-)
-def test_a_part_of_the_scripts_tells_right_from_wrong(defects: tuple[str, ...]) -> None:
-    few = ["supported", "both too late", "no Context", "a state does not match", "TERM is linux"]
+FEW: Final = ("supported", "no Context", "a state does not match", "TERM is linux")
 
-    verdicts = judge_application([*SMALL_APPLICATION, *defects], env=ENV, scripts=few)
+
+@pytest.mark.parametrize(
+    ("defects", "scripts"),
+    [
+        ((), (*FEW, "supported, byte by byte", "both too late", "in time over ssh")),
+        (("ends-frames-with-bel", "repeats-operation-ids"), FEW[:1]),
+        (("never-heals",), FEW[2:3]),
+        (("heals-with-other-text",), (*FEW, "supported, byte by byte")),
+        (("asks-in-two-writes",), ("unsupported", "an error", "attributes alone")),
+        (("shows-nothing", "leaves-modes"), ("an error",)),
+        (("hurries-over-ssh",), ("in time over ssh",)),
+    ],
+    ids=lambda it: "-".join(it) if it and it[0] not in SCENARIOS else "",
+)
+def test_a_part_of_the_scripts_tells_right_from_wrong(
+    defects: tuple[str, ...], scripts: tuple[str, ...]
+) -> None:
+    verdicts = judge_application([*SMALL_APPLICATION, *defects], env=ENV, scripts=scripts)
 
     assert bool(failures(verdicts)) == bool(defects)
+
+
+def test_a_terminal_may_name_its_contexts_as_the_vectors_name_others() -> None:
+    few = [case for case in CASES if "nowhere" in str(case.row)]
+
+    verdicts = judge_terminal([*SMALL_TERMINAL, "names-contexts-as-others"], env=ENV, cases=few)
+
+    assert failures(verdicts) == {}
+    assert passed(verdicts)
 
 
 @pytest.mark.slow

@@ -11,8 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from blockwire.conform.child import Child, Silent
-from blockwire.conform.scenarios import REQUIREMENTS, Played, Scenario, looks, scenarios
+from blockwire.conform.replies import LONGER_WINDOWS, WINDOWS, Windows
+from blockwire.conform.runs import Heard, judge_runs
+from blockwire.conform.scenarios import REQUIREMENTS, Look, Played, Scenario, looks, scenarios
 from blockwire.conform.scripted import ScriptedTerminal
+from blockwire.conform.surroundings import clean_environment
 from blockwire.conform.verdicts import Finding, Verdict, collect
 from blockwire.errors import LocalProtocolError
 
@@ -21,6 +24,10 @@ __all__ = ["RUN_S", "judge_application"]
 RUN_S: Final = 20.0
 """How long one run of the program may take."""
 PIPED: Final = "output is a pipe"
+LOOKS_MAX: Final = 3
+"""How often a script is played before something fails that a slow machine may look like."""
+_TIMED: Final = frozenset({"cap", "healing", "late"})
+"""What is looked at once more, with more time, before it fails."""
 
 
 def judge_application(
@@ -35,7 +42,7 @@ def judge_application(
 
     Args:
         command: A program that appends, extends, replaces and seals some Blocks, and ends.
-        env: Its environment; TERM is set for each run.
+        env: Its environment; see :func:`clean_environment`. TERM is set for each run.
         scripts: Play only these of :data:`SCENARIOS`; nothing for all.
         run_s: How long one run may take; what needs its end is not judged after that.
         on_scenario: Called before each run.
@@ -44,7 +51,7 @@ def judge_application(
         LocalProtocolError: ``program_not_started``.
     """
     chosen = [scene for scene in scenarios() if not scripts or scene.name in scripts]
-    return collect(_findings(command, env, chosen, run_s, on_scenario))
+    return collect(_findings(command, clean_environment(env), chosen, run_s, on_scenario))
 
 
 def _findings(
@@ -54,27 +61,44 @@ def _findings(
     run_s: float,
     on_scenario: Callable[[str], None],
 ) -> Iterator[Finding]:
-    query_ids: list[str] = []
+    runs: list[Heard] = []
     for scenario in chosen:
         on_scenario(scenario.name)
-        played = _play(command, env, scenario, run_s)
-        query = played.terminal.query
-        if query is not None:
-            query_ids.append(str(query.message.get("request_id")))
-        for check, outcome, detail in looks(scenario, played):
+        played, found = _look(command, env, scenario, run_s)
+        runs.append(Heard(scenario.name, played.terminal))
+        for check, outcome, detail in found:
             yield Finding(REQUIREMENTS[check], scenario.name, outcome, detail)
-    yield _judge_ids(query_ids)
+    yield from judge_runs(runs)
     if not chosen or any(not scenario.is_asked for scenario in chosen):
         on_scenario(PIPED)
         yield _judge_pipe(command, env, run_s)
 
 
-def _play(
+def _look(
     command: Sequence[str], env: Mapping[str, str], scenario: Scenario, run_s: float
+) -> tuple[Played, list[Look]]:
+    played = _play(command, env, scenario, run_s, WINDOWS)
+    found = list(looks(scenario, played))
+    longer = LONGER_WINDOWS._replace(settle_s=LONGER_WINDOWS.settle_s * max(1.0, run_s / RUN_S))
+    for _look_again in range(LOOKS_MAX - 1):
+        if not any(check in _TIMED and outcome == "fail" for check, outcome, _detail in found):
+            break
+        # Where others take the time, a program or the runner may be late, and right.
+        again = next(it for it in scenarios(longer) if it.name == scenario.name)
+        played = _play(command, env, again, run_s, longer)
+        found = list(looks(again, played))
+    return played, found
+
+
+def _play(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    scenario: Scenario,
+    run_s: float,
+    windows: Windows,
 ) -> Played:
-    environment = {**env, "TERM": "xterm-256color", **scenario.env}
-    with Child(command, env=environment, is_raw=False, shows_errors=False) as child:
-        terminal = ScriptedTerminal(child, scenario.script)
+    with Child(command, env={**env, **scenario.env}, is_raw=False, shows_errors=False) as child:
+        terminal = ScriptedTerminal(child, scenario.script, windows)
         end_s = time.monotonic() + run_s
         has_ended = terminal.run(end_s)
         modes = child.modes
@@ -86,15 +110,6 @@ def _play(
         return Played(terminal, has_ended, modes == child.modes_before)
 
 
-def _judge_ids(query_ids: Sequence[str]) -> Finding:
-    requirement, case = REQUIREMENTS["ids"], "ids of queries, over all runs"
-    if len(query_ids) < 2:
-        return Finding(requirement, case, "not judged", "there were no two queries")
-    if len(set(query_ids)) < len(query_ids):
-        return Finding(requirement, case, "fail", "two runs asked with the same request id")
-    return Finding(requirement, case, "pass")
-
-
 def _judge_pipe(command: Sequence[str], env: Mapping[str, str], run_s: float) -> Finding:
     requirement = REQUIREMENTS["no query"]
     try:
@@ -102,7 +117,7 @@ def _judge_pipe(command: Sequence[str], env: Mapping[str, str], run_s: float) ->
             list(command),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            env={**env, "TERM": "xterm-256color"},
+            env=env,
             timeout=run_s,
             check=False,
         )

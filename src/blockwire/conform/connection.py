@@ -26,9 +26,11 @@ from blockwire.conform.wire import (
 __all__ = ["Connection", "Mismatch"]
 
 START_S: Final = 15.0
-"""How long a program has to answer for the first time."""
+"""How long a program has to answer for the first time, at least."""
+START_ANSWERS: Final = 3
+"""The same as a multiple of the time for an answer, where that is more."""
 ASK_AGAIN_S: Final = 3.0
-"""When it is asked again: programs that set up a terminal may forget what came before."""
+"""When it is asked again, at least: programs that set up a terminal may forget what came before."""
 
 
 class Mismatch(Exception):  # noqa: N818 - a verdict, not an accident
@@ -47,9 +49,11 @@ class Connection:
     """A program that plays the terminal, and what was said on its wire.
 
     Attributes:
-        optional_types: What it advertises beside ``text/plain``; None if it answers ``unsupported``.
+        optional_types: What it advertises beside ``text/plain``; None if it supports nothing.
+        answered: What it said to the first query: an outcome or a code.
         request_ids: Those used by cases so far, with what they were used for.
-        opened: Ids of Contexts that it gave.
+        opened: Ids of Contexts that it gave to cases that look whether one comes twice.
+        given: Ids of all Contexts that it gave.
     """
 
     def __init__(self, command: Sequence[str], *, env: Mapping[str, str], answer_s: float) -> None:
@@ -61,6 +65,10 @@ class Connection:
         self._frame_ids = itertools.cycle(range(1, 2**31))
         self.request_ids: dict[str, object] = {}
         self.opened: set[str] = set()
+        self.given: set[str] = set()
+        self.answered = ""
+        self._left_open: dict[str, None] = {}
+        self._closes = itertools.count(1)
         self.optional_types: tuple[str, ...] | None = None
         try:
             self.optional_types = self._greet()
@@ -77,16 +85,17 @@ class Connection:
         return frames(encode_message(message), next(self._frame_ids))
 
     def _greet(self) -> tuple[str, ...] | None:
-        end_s = time.monotonic() + START_S
+        end_s = time.monotonic() + max(START_S, START_ANSWERS * self._answer_s)
         while True:
             try:
-                answer = self._ask_barrier(b"", ASK_AGAIN_S)[1]
+                answer = self._ask_barrier(b"", max(ASK_AGAIN_S, self._answer_s))[1]
             except Mismatch:
                 if time.monotonic() > end_s or not self._child.is_open:
                     raise
                 continue
             break
         body = answer["body"]
+        self.answered = body.get("error", {}).get("code", body["outcome"])
         if body["outcome"] != "supported":
             return None
         return tuple(body["optional_content_types"])
@@ -100,18 +109,47 @@ class Connection:
         Raises:
             Mismatch: It answered something that is no valid message, or not in time.
         """
+        return [item for item in self.listen(data) if not isinstance(item, bytes)]
+
+    def listen(self, data: bytes) -> list[Message | bytes]:
+        """Return all that comes for ``data``, in order: replies, and bytes that are none.
+
+        Raises:
+            Mismatch: As :meth:`ask`.
+        """
         return self._ask_barrier(data, self._answer_s)[0]
+
+    def close_contexts(self) -> None:
+        """Close what was left open: a terminal has room for a number of Contexts only.
+
+        Raises:
+            Mismatch: As :meth:`ask`.
+        """
+        left, self._left_open = self._left_open, {}
+        requests: list[Message] = [
+            {
+                "version": 1,
+                "kind": "context.close",
+                "request_id": f"close-{next(self._closes)}",
+                "context_id": context_id,
+                "body": {},
+            }
+            for context_id in left
+        ]
+        if requests:
+            self.ask(b"".join(map(self.encode, requests)))
 
     def tell(self, data: bytes) -> None:
         """Send bytes after which nothing can be asked yet: the beginning of a frame."""
         self._child.write(data)
 
-    def _ask_barrier(self, data: bytes, within_s: float) -> tuple[list[Message], Message]:
-        barrier = f"conform-barrier-{next(self._barriers)}"
+    def _ask_barrier(self, data: bytes, within_s: float) -> tuple[list[Message | bytes], Message]:
+        # Short: a terminal has a limit for ids, and this is no case of it.
+        barrier = f"conform-{next(self._barriers)}"
         query = {"version": 1, "kind": "capability.query", "request_id": barrier, "body": {}}
         self._child.write(data + self.encode(query))
         end_s = time.monotonic() + within_s
-        replies: list[Message] = []
+        heard: list[Message | bytes] = []
         while True:
             try:
                 piece = self._child.read(end_s)
@@ -121,22 +159,27 @@ class Connection:
             if not piece:
                 raise Mismatch("the program ended")
             for item in self._reader.receive_data(piece):
-                message = _reply_of(item)
-                if message is None:
+                if isinstance(item, Ordinary):
+                    heard.append(item.data)
                     continue
+                message = _reply_of(item)
                 if message.get("request_id") in self._early:
                     continue
                 if message.get("request_id") == barrier:
                     if message["kind"] != "capability.response":
                         raise Mismatch(f"a query was answered with {message['kind']}")
-                    return replies, message
-                replies.append(message)
+                    return heard, message
+                self._note_context(message)
+                heard.append(message)
+
+    def _note_context(self, reply: Message) -> None:
+        if reply["kind"] == "context.open.response" and "context_id" in reply:
+            self.given.add(reply["context_id"])
+            self._left_open[reply["context_id"]] = None
 
 
-def _reply_of(item: Ordinary | Said | Wrong) -> dict[str, Any] | None:
+def _reply_of(item: Said | Wrong) -> dict[str, Any]:
     match item:
-        case Ordinary():
-            return None
         case Wrong(detail):
             raise Mismatch(f"it wrote: {detail}")
         case Said(message):

@@ -11,9 +11,16 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from blockwire.conform.algebra import play_algebra
-from blockwire.conform.connection import Connection
+from blockwire.conform.connection import Connection, Mismatch
+from blockwire.conform.exchanges import play_exchange
 from blockwire.conform.sessions import NotShown, Session
-from blockwire.conform.streams import play_stream, request_keys, stream_of, types_in
+from blockwire.conform.streams import (
+    context_ids,
+    play_stream,
+    request_keys,
+    stream_of,
+    types_in,
+)
 from blockwire.conform.vectors import Case
 
 __all__ = ["NOT_ON_THE_WIRE", "NotShown", "needs_fresh", "play", "why_not_shown"]
@@ -39,11 +46,15 @@ NOT_ON_THE_WIRE: Final = frozenset(
 )  # fmt: skip
 
 
-def why_not_shown(case: Case, optional_types: Sequence[str] | None) -> str | None:
-    """Return why a case cannot be judged with a terminal that advertises these types."""
-    row = case.row
+def why_not_shown(case: Case, connection: Connection) -> str | None:
+    """Return why a case cannot be judged with this terminal."""
+    row, optional_types = case.row, connection.optional_types
     if optional_types is None:
-        return "the terminal answers unsupported"
+        return f"the terminal answers {connection.answered}"
+    return None if "exchange" in row else _why_row_not_shown(row, optional_types)
+
+
+def _why_row_not_shown(row: Mapping[str, Any], optional_types: Sequence[str]) -> str | None:
     if "code" in row:
         return _missing({row["type"]} - {PLAIN}, optional_types)
     if "final_contexts" in row:
@@ -89,12 +100,13 @@ def _content_types(step: Mapping[str, Any]) -> set[str]:
 
 def needs_fresh(case: Case, connection: Connection) -> bool:
     """Return whether a case wants a program that has heard nothing yet."""
-    if "code" in case.row:
+    if "code" in case.row or "exchange" in case.row:
         return False
     if "final_contexts" in case.row:
         return any(set(step.get("send", {})) != {"message"} for step in case.row["steps"])
     used = connection.request_ids
-    return any(used.get(name, key) != key for name, key in request_keys(case.row))
+    is_used = any(used.get(name, key) != key for name, key in request_keys(case.row))
+    return is_used or bool(context_ids(case.row) & connection.given)
 
 
 def play(case: Case, connection: Connection, tag: str) -> None:
@@ -109,9 +121,20 @@ def play(case: Case, connection: Connection, tag: str) -> None:
         Mismatch: The terminal did something else.
         NotShown: The case cannot be judged after all.
     """
-    if "code" in case.row:
+    if "exchange" in case.row:
+        play_exchange(case.row["exchange"], connection, tag)
+    elif "code" in case.row:
         play_algebra(case.row, connection, tag)
     elif "final_contexts" in case.row:
         Session(case.row, connection, tag).play()
     else:
-        play_stream(case.row, connection)
+        _play_stream(case.row, connection)
+
+
+def _play_stream(row: Mapping[str, Any], connection: Connection) -> None:
+    try:
+        play_stream(row, connection)
+    except Mismatch:
+        if context_ids(row) & connection.given:
+            raise NotShown("it names a Context as the terminal has named one") from None
+        raise

@@ -9,11 +9,22 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
+from blockwire.conform.replies import WINDOWS, Windows
 from blockwire.conform.scripted import Fault, Script, ScriptedTerminal
 from blockwire.conform.verdicts import Outcome
 from blockwire.conform.wire import Message
 
 __all__ = ["REQUIREMENTS", "SCENARIOS", "Played", "Scenario"]
+
+CAP_S: Final = 1.0
+REMOTE_CAP_S: Final = 2.0
+"""How long an answer is waited for; the second where SSH_CONNECTION is set."""
+_REMOTE_ANSWER_S: Final = 1.4
+_REMOTE_ANSWER_S_MAX: Final = 1.75
+"""A runner that was slower cannot say that the answer came in time."""
+_LATE_S_MAX: Final = CAP_S + 0.9
+"""The same of an answer that is late: the program waits for the cap once more before it ends."""
+_REMOTE: Final = MappingProxyType({"SSH_CONNECTION": "192.0.2.7 50022 192.0.2.8 22"})
 
 # check -> requirement of docs/spec/terminal
 REQUIREMENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -115,6 +126,29 @@ def _swallows(check: str) -> Judge:
     return judge
 
 
+def _swallows_late(played: Played) -> Iterator[Look]:
+    if played.terminal.query is not None and played.terminal.told_after_s is None:
+        yield "late", "not judged", "the program had ended before the answer came"
+    elif (played.terminal.told_after_s or 0) > _LATE_S_MAX:
+        yield "late", "not judged", "the runner was too slow to answer in time"
+    else:
+        yield from _swallows("late")(played)
+
+
+def _waits_remotely(played: Played) -> Iterator[Look]:
+    """Look whether an answer counts that comes between the two caps."""
+    terminal = played.terminal
+    if terminal.query is None:
+        yield "cap", "not judged", "no query came"
+    elif len(terminal.heard) > 1:
+        yield "cap", "pass", ""
+    elif (terminal.told_after_s or 0) > _REMOTE_ANSWER_S_MAX:
+        yield "cap", "not judged", "the runner was too slow to answer in time"
+    else:
+        detail = f"an answer after {_REMOTE_ANSWER_S:g} s did not count, over ssh"
+        yield "cap", "fail", detail
+
+
 def _obeys(check: str) -> Judge:
     """Say of the rule behind a "no" what was said of the frames after it."""
 
@@ -196,15 +230,18 @@ def _refuse_first(kinds: frozenset[str], code: str) -> Callable[[], Script]:
 _CHANGES: Final = frozenset({"block.extend", "block.replace_suffix"})
 
 
-def scenarios() -> tuple[Scenario, ...]:
+def scenarios(windows: Windows = WINDOWS) -> tuple[Scenario, ...]:
     """Return them, with fresh scripts."""
     mismatch = _refuse_first(_CHANGES, "content_state_mismatch")()
     exhausted = _refuse_first(_CHANGES, "resource_exhausted")()
     works = _all(_works, _restores, _swallows("split"))
     mends = _all(_works, _heals, _restores)
 
-    def falls_back(check: str, swallows: str = "split") -> Judge:
-        return _all(_falls_back, _restores, _swallows(swallows), _obeys(check))
+    def falls_back(check: str, swallows: Judge = _swallows("split")) -> Judge:  # noqa: B008
+        return _all(_falls_back, _restores, swallows, _obeys(check))
+
+    late = Script(answers_after_s=CAP_S + windows.late_s, is_too_late=True)
+    remote = Script(answers_after_s=_REMOTE_ANSWER_S)
 
     silent = Script(answer="none", has_da1=False)
     return (
@@ -217,12 +254,14 @@ def scenarios() -> tuple[Scenario, ...]:
         Scenario(
             "attributes, then supported",
             Script(is_da1_first=True, keys=b"x"),
-            falls_back("fence"),
+            # Who has decided may be gone, and then it is the terminal that shows what comes late.
+            _all(_falls_back, _restores, _obeys("fence")),
             _ASKING,
         ),
         Scenario("supported to others", Script(answer="other id"), falls_back("answer"), _ASKING),
         Scenario("silence", silent, falls_back("cap"), _ASKING),
-        Scenario("both too late", Script(is_late=True), falls_back("cap", "late"), _ASKING),
+        Scenario("both too late", late, falls_back("cap", _swallows_late), _ASKING),
+        Scenario("in time over ssh", remote, _waits_remotely, _ASKING, _REMOTE),
         Scenario("no Context", Script(open_code="resource_exhausted"), _restores, _ASKING),
         Scenario("a state does not match", mismatch, mends, _WORKING),
         Scenario("a change is refused", exhausted, mends, _WORKING),

@@ -9,10 +9,22 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from blockwire.conform.child import Child, Silent
 from blockwire.conform.model import Context, find_refusal, perform
+from blockwire.conform.replies import (
+    CHECK_OF_CODE,
+    DA1_ANSWER,
+    TYPES,
+    WINDOWS,
+    Answer,
+    Windows,
+    check_of_wrong,
+    operation_error,
+    query_answer,
+    supported,
+)
 from blockwire.conform.shape import (
     FROM_APPLICATION,
     OPERATION_KINDS,
@@ -32,15 +44,12 @@ from blockwire.conform.wire import (
 
 __all__ = ["Fault", "Script", "ScriptedTerminal"]
 
-Answer: TypeAlias = Literal["supported", "unsupported", "error", "none", "other id"]
 Refuse: TypeAlias = Callable[[Message], str | None]
 
-WATCH_S: Final = 0.15
-"""How long it is watched whether an application does what it may not, before it is answered."""
-DA1_ANSWER: Final = b"\x1b[?62;22c"
+APART_S: Final = 0.002
+"""What comes so much later was not written at once."""
 _DA1: Final = re.compile(rb"\x1b\[0?c")
 _DA1_BYTES_MAX: Final = 4
-TYPES: Final = ("text/styled", "text/lines")
 
 
 class Fault(NamedTuple):
@@ -61,8 +70,9 @@ class Script(NamedTuple):
     Attributes:
         answer: To the query.
         has_da1: Whether it answers the request for its attributes.
-        is_da1_first: Whether it does so before it answers the query.
-        is_late: Whether it answers when the application has gone on without an answer.
+        is_da1_first: Whether it does so some time before it answers the query.
+        answers_after_s: When it answers, counted from the query; None for as soon as may be.
+        is_too_late: Whether that is when the application has to have gone on without an answer.
         open_code: What a request for a Context fails with, if it does.
         refuse: Code for an operation that is to be refused though nothing is wrong with it.
         keys: Typed around every reply.
@@ -72,7 +82,8 @@ class Script(NamedTuple):
     answer: Answer = "supported"
     has_da1: bool = True
     is_da1_first: bool = False
-    is_late: bool = False
+    answers_after_s: float | None = None
+    is_too_late: bool = False
     open_code: str | None = None
     refuse: Refuse = lambda _message: None
     keys: bytes = b""
@@ -90,9 +101,11 @@ class ScriptedTerminal:
         refused: Operations that were refused by the script.
         has_heard_at: How many messages had been heard when it surely knew of the first error.
         healed_count: Updates that came for Blocks whose state had been said not to match.
+        told_after_s: When it was answered, counted from the query; None if it had ended before.
+        is_apart: Whether the request for attributes came later than the query.
     """
 
-    def __init__(self, child: Child, script: Script) -> None:
+    def __init__(self, child: Child, script: Script, windows: Windows = WINDOWS) -> None:
         self.faults: list[Fault] = []
         self.heard: list[Message] = []
         self.ordinary = b""
@@ -102,8 +115,11 @@ class ScriptedTerminal:
         self.is_asked_for_da1 = False
         self.healed_count = 0
         self.has_heard_at: int | None = None
+        self.told_after_s: float | None = None
+        self.is_apart = False
+        self._windows = windows
+        self._query_s = 0.0
         self._held_back: list[Message] = []
-        self._end_s = 0.0
         self._child = child
         self._script = script
         self._reader = WireReader()
@@ -117,22 +133,23 @@ class ScriptedTerminal:
     # reading --------------------------------------------------------------------------------
     def run(self, end_s: float) -> bool:
         """Play to the end of the program; return whether it came in time."""
-        self._end_s = end_s
         try:
             self._await_query(end_s)
             self._answer_query()
             while piece := self._read_on(end_s):
                 self._take(self._reader.receive_data(piece))
         except Silent:
+            self._judge_query()
             return False
         self._take(self._reader.end())
+        self._judge_query()
         return True
 
     def _read_on(self, end_s: float) -> bytes:
         """Return what comes next; while an answer is held back, only for as long as it is watched."""
         while self._held_back:
             try:
-                return self._child.read(time.monotonic() + WATCH_S)
+                return self._child.read(time.monotonic() + self._windows.settle_s)
             except Silent:
                 # Nothing comes until this is answered; so what comes then has heard of the error.
                 self.has_heard_at = len(self.heard)
@@ -141,17 +158,19 @@ class ScriptedTerminal:
 
     def _await_query(self, end_s: float) -> None:
         """Read until the query and what follows it are there, and a little longer."""
-        while self.query is None or (not self.is_asked_for_da1 and self._script.has_da1):
-            piece = self._child.read(end_s if self.query is None else time.monotonic() + WATCH_S)
+        while self.query is None:
+            piece = self._child.read(end_s)
             if not piece:
                 return
             self._take(self._reader.receive_data(piece))
-            if self.query is not None:
-                break
-        self._watch()
+        self._query_s = time.monotonic()
+        if not self.is_asked_for_da1:
+            # What was written at once may still be read in two pieces, one right behind the other.
+            self._watch(self._query_s + APART_S)
+            self.is_apart = not self.is_asked_for_da1
+        self._watch(self._query_s + self._windows.watch_s)
 
-    def _watch(self) -> None:
-        end_s = time.monotonic() + WATCH_S
+    def _watch(self, end_s: float) -> None:
         try:
             while piece := self._child.read(end_s):
                 self._take(self._reader.receive_data(piece))
@@ -164,7 +183,7 @@ class ScriptedTerminal:
                 case Ordinary(data):
                     self._hear_ordinary(data)
                 case Wrong(detail, data):
-                    self._blame(_check_of(detail), f"{detail}: {data[:60]!r}")
+                    self._blame(check_of_wrong(detail), f"{detail}: {data[:60]!r}")
                 case Said():
                     self._hear(item)
 
@@ -176,6 +195,8 @@ class ScriptedTerminal:
         asked = len(_DA1.findall(tail + data)) - len(_DA1.findall(tail))
         if asked > 0:
             self.is_asked_for_da1 = True
+            if self.told_after_s is not None and self._script.has_da1:
+                self._say_bytes(DA1_ANSWER * asked)
 
     def _blame(self, check: str, detail: str) -> None:
         self.faults.append(Fault(check, detail))
@@ -185,34 +206,24 @@ class ScriptedTerminal:
         script = self._script
         if self.query is None:
             return
-        self._judge_query(self.query)
-        request_id = self.query.message["request_id"]
-        answer = _query_answer(script.answer, request_id)
-        if script.is_late:
-            self._await_output()
+        if script.answers_after_s is not None:
+            self._watch(self._query_s + script.answers_after_s)
+        if not self._child.is_open:
+            return
+        self.told_after_s = time.monotonic() - self._query_s
+        answer = query_answer(script.answer, self.query.message["request_id"])
+        said = b"" if answer is None else frames(encode_message(answer))
         attributes = DA1_ANSWER if script.has_da1 and self.is_asked_for_da1 else b""
-        if script.is_late:
-            self._say(answer)
-            self._say_bytes(attributes)
-        elif script.is_da1_first:
+        if script.is_da1_first:
             self._say_bytes(attributes)
             # A program that waits for more than the attributes would wait now.
-            self._watch()
-            self._say(answer)
-        else:
-            if script.answer == "supported":
-                self.supported_at = len(self.heard)
-            self._say(answer)
-            self._say_bytes(attributes)
-
-    def _await_output(self) -> None:
-        """Read until the application shows something, or leaves."""
-        seen = len(self.ordinary)
-        while len(self.ordinary) == seen:
-            piece = self._child.read(self._end_s)
-            if not piece:
-                return
-            self._take(self._reader.receive_data(piece))
+            self._watch(time.monotonic() + self._windows.watch_s)
+            self._say_bytes(said)
+            return
+        if script.answer == "supported" and not script.is_too_late:
+            self.supported_at = len(self.heard)
+        self._say_bytes(said)
+        self._say_bytes(attributes)
 
     def _say(self, message: Message | None) -> None:
         if message is not None:
@@ -250,7 +261,10 @@ class ScriptedTerminal:
         else:
             self._hear_request(message, is_query=is_query)
 
-    def _judge_query(self, query: Said) -> None:
+    def _judge_query(self) -> None:
+        query = self.query
+        if query is None:
+            return
         if query.wire_bytes >= 250:
             self._blame("query", f"the query is {query.wire_bytes} bytes long")
         if _DA1.match(self._follows_query or b"") is None:
@@ -264,7 +278,7 @@ class ScriptedTerminal:
         if is_query or self.supported_at is None:
             return
         if kind == "capability.query":
-            self._answer(_supported(request_id))
+            self._answer(supported(request_id))
         elif kind == "context.open":
             self._answer(self._open(request_id))
         else:
@@ -316,7 +330,7 @@ class ScriptedTerminal:
             context.used.add(operation_id)
             self._lose(message)
             self._healing[context_id, message["body"]["block_id"]] = None
-            self._say(_operation_error(message, code))
+            self._say(operation_error(message, code))
             return
         perform(context, message)
 
@@ -332,12 +346,12 @@ class ScriptedTerminal:
         if is_excused:
             self._lost.add(message["operation_id"])
         else:
-            check = _CHECK_OF_CODE.get(code, "content")
+            check = CHECK_OF_CODE.get(code, "content")
             self._blame(check, f"{message['kind']} {message['operation_id']} is refused: {code}")
         context = self._contexts.get(message["context_id"])
         if context is not None:
             context.used.add(message["operation_id"])
-        self._say(_operation_error(message, code))
+        self._say(operation_error(message, code))
 
     def _watch_healing(self, message: Message) -> None:
         """Count the updates after a mismatch: there has to be one before anything else."""
@@ -358,6 +372,13 @@ class ScriptedTerminal:
             del self._healing[target]
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """What its Blocks hold, in the order of their appends."""
+        return tuple(
+            block.text for context in self._contexts.values() for block in context.blocks.values()
+        )
+
+    @property
     def open_contexts(self) -> list[str]:
         """Ids of the Contexts that it left open."""
         return [name for name, context in self._contexts.items() if context.is_open]
@@ -365,43 +386,3 @@ class ScriptedTerminal:
     def count(self, kind: str) -> int:
         """Return how many messages of a kind were heard."""
         return sum(message["kind"] == kind for message in self.heard)
-
-
-_CHECK_OF_CODE: Final = {
-    "content_state_mismatch": "bases",
-    "operation_id_reused": "ids",
-    "context_not_open": "contexts",
-}
-# how the reader tells a wrong frame -> check
-_CHECK_OF_DETAIL: Final = {
-    "a frame does not end with ESC \\": "terminators",
-    "something stands between the frames of a message": "adjacent",
-    "a message begins before the last one ended": "adjacent",
-}
-
-
-def _check_of(detail: str) -> str:
-    return _CHECK_OF_DETAIL.get(detail, "messages" if "message is no" in detail else "frames")
-
-
-def _query_answer(answer: Answer, request_id: str) -> Message | None:
-    if answer == "none":
-        return None
-    if answer == "supported":
-        return _supported(request_id)
-    if answer == "other id":
-        return _supported(f"{request_id}-of-somebody-else")
-    body: Message = {"outcome": answer}
-    if answer == "error":
-        body["error"] = {"code": "internal_error"}
-    return _supported(request_id) | {"body": body}
-
-
-def _supported(request_id: str) -> Message:
-    body = {"outcome": "supported", "optional_content_types": list(TYPES)}
-    return {"version": 1, "kind": "capability.response", "request_id": request_id, "body": body}
-
-
-def _operation_error(message: Message, code: str) -> Message:
-    reply = {name: message[name] for name in ("version", "operation_id", "context_id")}
-    return reply | {"kind": "protocol.error", "body": {"code": code}}

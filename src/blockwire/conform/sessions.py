@@ -10,15 +10,20 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from blockwire.conform.answers import compare, plain, with_types
+from blockwire.conform.answers import code_of, compare, plain, with_types
 from blockwire.conform.connection import Connection, Mismatch
 from blockwire.conform.probes import context_probes, try_probes
 from blockwire.conform.wire import Item, Message, Ordinary, Said, WireReader, encode_message, frames
 
 __all__ = ["NotShown", "Session"]
 
+CONTEXTS_SURE: Final = 8
+"""So many Contexts of a case have to find room; where there are more, a terminal may have none."""
 _CONTEXT_NAME: Final = re.compile(r"context-[1-9][0-9]*\Z")
 _CONTEXT_IN_TEXT: Final = re.compile(r'"context-[1-9][0-9]*"')
+_CONTEXT_MEMBER: Final = re.compile(r'("context_id"\s*:\s*)"((?:[^"\\]|\\.)*)"')
+_PLAIN_NAME: Final = re.compile(r"[a-z]+\Z")
+"""Of a Context that never was, and any name would do; blanks or capitals are there for a reason."""
 _BLANKS: Final = re.compile(r"\s*")
 
 
@@ -43,6 +48,7 @@ class Session:
         self._tag = tag
         self._is_tagged = all(set(step["send"]) == {"message"} for step in row["steps"])
         self._bound: dict[str, str] = {}
+        self._others: dict[str, str] = {}
         self._unsent = WireReader()
 
     def play(self) -> None:
@@ -72,6 +78,8 @@ class Session:
         expected = [
             plain(with_types(self._mapped(wanted), self._connection)) for wanted in step["out"]
         ]
+        if len(self._bound) >= CONTEXTS_SURE and any(map(_is_full, replies)):
+            raise NotShown("the terminal has no room for as many Contexts")
         compare(replies, expected, step.get("acceptable_codes", ()))
 
     def _bind(self, reply: Message, wanted: Message) -> None:
@@ -119,6 +127,15 @@ class Session:
         )
 
     def _mapped_text(self, text: str) -> str:
+        # What it calls a Context of its own cannot stand for one that never was.
+        text = _CONTEXT_MEMBER.sub(
+            lambda match: (
+                match[1] + encode_json_text(self._context(match[2]))
+                if self._is_given(match[2])
+                else match[0]
+            ),
+            text,
+        )
         return _CONTEXT_IN_TEXT.sub(
             lambda match: encode_json_text(self._context(match[0][1:-1])), text
         )
@@ -134,7 +151,17 @@ class Session:
     def _context(self, name: str) -> str:
         if name in self._bound:
             return self._bound[name]
-        return f"{self._tag}-never-{name}" if _CONTEXT_NAME.fullmatch(name) else name
+        if name not in self._others:
+            is_replaced = (
+                _CONTEXT_NAME.fullmatch(name) is not None
+                or (self._is_tagged and _PLAIN_NAME.fullmatch(name) is not None)
+                or self._is_given(name)
+            )
+            self._others[name] = f"{self._tag}-never-{name}" if is_replaced else name
+        return self._others[name]
+
+    def _is_given(self, name: str) -> bool:
+        return _CONTEXT_NAME.fullmatch(name) is None and name in self._connection.given
 
     def _request(self, name: str) -> str:
         # Before the first character that is no blank, so that what trims or folds is still found.
@@ -148,6 +175,10 @@ class Session:
         if context_id is None:
             return
         try_probes(self._connection, context_id, self._tag, context_probes(context))
+
+
+def _is_full(reply: Message) -> bool:
+    return reply["kind"] == "context.open.response" and code_of(reply) == "resource_exhausted"
 
 
 def _is_naming_context(data: bytes) -> bool:

@@ -201,7 +201,7 @@ _KINDS: Final[Mapping[str, tuple[frozenset[str], Check]]] = MappingProxyType(
 )
 
 
-_IN_ANY_VERSION: Final = (
+_IN_ANY_VERSION: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     ("capability.query", {}),
     ("capability.response", {"outcome": "unsupported"}),
 )

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from blockwire.conform.answers import code_of, compare, failure, plain, response, with_types
-from blockwire.conform.connection import Connection
+from blockwire.conform.connection import Connection, Mismatch
 from blockwire.conform.shape import FROM_APPLICATION, RESPONSE_KINDS, find_fault
 from blockwire.conform.wire import Message, Said, WireReader, frames
 
-__all__ = ["play_stream", "request_keys", "stream_of", "types_in"]
+__all__ = ["context_ids", "play_stream", "request_keys", "stream_of", "types_in"]
 
 ID_CHARS_SURE: Final = 255
 """Of an id; a longer one may be too long for a terminal."""
@@ -54,6 +54,12 @@ def request_keys(row: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield identity["request_id"], "invalid"
 
 
+def context_ids(row: Mapping[str, Any]) -> set[str]:
+    """Return the ids of Contexts that a row names, and expects not to be there."""
+    named = [event.get("message") or event.get("identity") or {} for event in events_of(row)]
+    return {it["context_id"] for it in named if isinstance(it.get("context_id"), str)}
+
+
 def events_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what a decoder finds in a row."""
     if "message" in row:
@@ -72,11 +78,20 @@ def play_stream(row: Mapping[str, Any], connection: Connection) -> None:
         expected = [
             response(message, {"outcome": "unsupported"}) for message in _other_versions(data)
         ]
-    replies = [plain(reply) for reply in connection.ask(data)]
+    heard = connection.listen(data)
+    replies = [plain(item) for item in heard if not isinstance(item, bytes)]
     if _is_long(row) and {code_of(reply) for reply in replies} == {"resource_exhausted"}:
         # Ids have no structural maximum, and a terminal has limits.
         return
     compare(replies, [with_types(answer, connection) for answer in expected])
+    if not expected and not _has_ordinary(events):
+        written = b"".join(item for item in heard if isinstance(item, bytes))
+        if written:
+            raise Mismatch(f"nothing was asked, and it wrote {written[:60]!r}")
+
+
+def _has_ordinary(events: list[dict[str, Any]]) -> bool:
+    return any(event["type"] == "ordinary" for event in events)
 
 
 def _is_long(row: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from blockwire.conform.connection import Connection, Mismatch
 from blockwire.conform.plays import NOT_ON_THE_WIRE, NotShown, needs_fresh, play, why_not_shown
+from blockwire.conform.surroundings import clean_environment
 from blockwire.conform.vectors import Case, load_cases
 from blockwire.conform.verdicts import Finding, Outcome, Verdict, collect
 
@@ -33,7 +34,7 @@ def judge_terminal(
 
     Args:
         command: A program that reads the application's bytes on its terminal and writes replies.
-        env: Its environment.
+        env: Its environment; see :func:`clean_environment`.
         cases: What to try; else the vectors that come with blockwire.
         answer_s: How long it has for an answer.
         on_case: Called before each case.
@@ -82,7 +83,7 @@ class _Judge:
     def judge(self, case: Case) -> tuple[Outcome, str]:
         try:
             connection = self._connect()
-            reason = why_not_shown(case, connection.optional_types)
+            reason = why_not_shown(case, connection)
             if reason is not None:
                 return "not judged", reason
             if self._is_used and needs_fresh(case, connection):
@@ -91,6 +92,7 @@ class _Judge:
             self._count += 1
             self._is_used = True
             play(case, connection, f"c{self._count}")
+            self._tidy(connection)
             if needs_fresh(case, connection):
                 # Its ids were used as they are: nobody else can have them on this connection.
                 self.close()
@@ -103,11 +105,19 @@ class _Judge:
             return "fail", mismatch.detail
         return "pass", ""
 
+    def _tidy(self, connection: Connection) -> None:
+        """Close what the case opened; where that fails, the next case begins anew."""
+        try:
+            connection.close_contexts()
+        except Mismatch:
+            self.close()
+
     def _connect(self) -> Connection:
         if self._connection is None:
             if self._failures_to_start >= STARTS_MAX:
                 raise Mismatch("not tried: the program does not answer")
             self._failures_to_start += 1
-            self._connection = Connection(self._command, env=self._env, answer_s=self._answer_s)
+            env = clean_environment(self._env)
+            self._connection = Connection(self._command, env=env, answer_s=self._answer_s)
             self._failures_to_start = 0
         return self._connection

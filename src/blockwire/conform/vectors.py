@@ -24,6 +24,26 @@ UNNAMED: Final = "terminal:vectors:unnamed"
 """Stands for the requirement of rows that name none."""
 
 
+# What no row can say, see :mod:`blockwire.conform.exchanges`.
+EXCHANGES: Final[tuple[Row, ...]] = (
+    {
+        "exchange": "attributes",
+        "name": "a request for attributes is answered in its turn",
+        "requirement": "terminal:request:attributes",
+    },
+    {
+        "exchange": "bad frames",
+        "name": "nothing is written for what is no frame",
+        "requirement": ["terminal:frame:silent", "terminal:security:silent"],
+    },
+    {
+        "exchange": "diagnostics",
+        "name": "no answer repeats content, and no message an id",
+        "requirement": ["terminal:error:no-content", "terminal:security:echo"],
+    },
+)
+
+
 class Case(NamedTuple):
     """One row of a file.
 
@@ -55,6 +75,8 @@ def vectors_folder() -> Path:
 def load_cases(folder: Path | None = None) -> tuple[Case, ...]:
     """Return every row of every ``*.jsonl`` file, those that are one implementation's habit left out.
 
+    The :data:`EXCHANGES` come behind them.
+
     Args:
         folder: Where they lie; else those that come with blockwire.
 
@@ -76,6 +98,7 @@ def load_cases(folder: Path | None = None) -> tuple[Case, ...]:
                     cases.append(Case(path.stem, row["name"], _requirements(row), row))
     if not cases:
         raise LocalProtocolError("file_unreadable", f"there are no vectors in {place}")
+    cases += [Case("exchange", row["name"], _requirements(row), row) for row in EXCHANGES]
     return tuple(cases)
 
 

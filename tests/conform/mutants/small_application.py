@@ -90,8 +90,14 @@ def negotiate(line):
         data += b" " * has("blank-before-attributes") + b"\x1b[c"
     if has("opens-at-once"):
         data += line.frame({"version": 1, "kind": "context.open", "request_id": "o", "body": {}})
+    if has("asks-in-two-writes"):
+        line.write(data.removesuffix(b"\x1b[c"))
+        time.sleep(0.01)
+        data = b"\x1b[c"
     line.write(data)
-    end = time.monotonic() + 1
+    is_remote = bool({"SSH_CONNECTION", "SSH_TTY"} & os.environ.keys())
+    cap = 2 if is_remote and not has("hurries-over-ssh") else 1
+    end = time.monotonic() + (3 if has("waits-three-seconds") else cap)
     while time.monotonic() < end and line.read(end - time.monotonic()):
         for reply in line.replies:
             if reply["request_id"] == query["request_id"] or has("believes-any-reply"):
@@ -152,7 +158,8 @@ class Block:
         self.line.replies.clear()
         if "content_state_mismatch" in codes and not has("never-heals"):
             for _time in range(1 + has("heals-twice")):
-                self.base = self.operation("update", content=self.content(self.text))
+                text = "J" + self.text[1:] if has("heals-with-other-text") else self.text
+                self.base = self.operation("update", content=self.content(text))
 
 
 def main():

@@ -37,7 +37,7 @@ class Reader:
     """Bytes to JSON texts."""
 
     def __init__(self):
-        self.held, self.pieces, self.frame_id = b"", [], 0
+        self.held, self.pieces, self.frame_id, self.tail = b"", [], 0, b""
 
     def feed(self, data):
         self.held += data
@@ -48,6 +48,7 @@ class Reader:
                 cut = start if start > 0 else len(self.held) - self.held.endswith(b"\x1b")
                 if cut and not has("keeps-assembly-over-text"):
                     self.pieces = []
+                yield from self.questions(self.held[:cut])
                 self.held = self.held[cut:]
                 if start < 0:
                     return
@@ -61,9 +62,20 @@ class Reader:
             content, mark = self.held[2 : closer.start()], closer[0]
             self.held = self.held[closer.start() if mark == b"\x1b" else closer.end() :]
             if content.startswith(BEGIN[2:]) or content == BEGIN[2:-1]:
-                yield from self.frame(content[len(BEGIN) - 2 :], mark, len(content))
+                sources = list(self.frame(content[len(BEGIN) - 2 :], mark, len(content)))
+                if not sources and has("reports-bad-frames"):
+                    yield "report"
+                yield from sources
             else:
                 self.pieces = []
+
+    def questions(self, data):
+        """Yield once for each request for the attributes, which may be cut anywhere."""
+        self.tail += data
+        asked = list(re.finditer(rb"\x1b\[0?c", self.tail))
+        self.tail = self.tail[asked[-1].end() if asked else 0 :][-4:]
+        for _match in asked:
+            yield "attributes"
 
     def goes_on(self, mark):
         if mark in b"\x18\x1a" and has("ignores-cancel"):
@@ -352,6 +364,11 @@ class Terminal:
         if kind == "context.open":
             self.opened += 1
             context_id = f"ctx-{1 if has('repeats-context-ids') else self.opened}"
+            if has("names-contexts-as-others") and self.opened == 1:
+                context_id = "nowhere"
+            if has("holds-eight-contexts"):
+                if sum(it["is_open"] for it in self.contexts.values()) >= 8:
+                    return failed("resource_exhausted"), None
             self.contexts[context_id] = {"is_open": True, "blocks": {}, "ids": set()}
             return {"outcome": "opened"}, context_id
         context = self.contexts.get(message["context_id"])
@@ -383,7 +400,12 @@ class Terminal:
             self.change(message)
         except Refused as refused:
             reply = {name: message[name] for name in ("version", "operation_id", "context_id")}
-            return reply | {"kind": "protocol.error", "body": {"code": str(refused)}}
+            body = {"code": str(refused)}
+            if has("quotes-requests"):
+                body["message"] = f"cannot do {message['body']}"
+            if has("quotes-ids"):
+                body["message"] = f"cannot do {message['operation_id']}"
+            return reply | {"kind": "protocol.error", "body": body}
         return None
 
     def use_up(self, message):
@@ -500,10 +522,20 @@ def main():
         if not data:
             return
         replies = b""
+        late = b""
         for source in reader.feed(data):
-            reply = terminal.receive(source)
-            if reply is not None:
+            if source == "report":
+                replies += b"bad frame\r\n"
+            elif source == "attributes":
+                if has("answers-attributes-first"):
+                    replies = b"\x1b[?62c" + replies
+                elif has("answers-attributes-last"):
+                    late += b"\x1b[?62c"
+                elif not has("never-answers-attributes"):
+                    replies += b"\x1b[?62c"
+            elif (reply := terminal.receive(source)) is not None:
                 replies += encode(reply)
+        replies += late
         while replies:
             replies = replies[os.write(1, replies) :]
 

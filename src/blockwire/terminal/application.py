@@ -274,7 +274,8 @@ class Application:
     def _device_answered(self) -> None:
         # A terminal answers in order: what knows the query has answered it before this.
         if self._stage == "asking":
-            self._questions.take_support()
+            # The query: nothing else is asked before it is decided.
+            self._questions.take_all()
             self._decide("device_answered")
 
     def _give_up(self, asked: Asked, code: Literal["no_answer", "end_of_input"]) -> None:

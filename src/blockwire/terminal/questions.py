@@ -111,12 +111,6 @@ class Questions:
             return None
         return self._asked.pop(request_id)
 
-    def take_support(self) -> None:
-        """Wait no more for the answer whether Blocks are shown."""
-        for request_id, asked in [*self._asked.items()]:
-            if isinstance(asked.request, CapabilityQuery):
-                del self._asked[request_id]
-
     def take_overdue(self, now_s: float) -> list[Asked]:
         """Return what has waited long enough, and wait no more for it."""
         return self._take(

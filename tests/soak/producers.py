@@ -168,6 +168,7 @@ class Producer:
             break_at = None
             if self._rng.random() < 0.25:
                 break_at = self._rng.randrange(turn.acknowledged, turn.count)
+            life = self._world.life
             try:
                 async with asyncio.timeout(UPLOAD_S_MAX):
                     if self._rng.random() < 0.3:
@@ -179,7 +180,9 @@ class Producer:
                 is_over = False
             except OSError as error:
                 is_over = False
-                if not self._world.is_down and break_at is None:
+                # It may hear late of the end of a life that was over when it began the next line.
+                is_expected = self._world.is_down or life != self._world.life
+                if not is_expected and break_at is None:
                     self._world.fault("upload failed", repr(error))
             if is_over or await self._is_ended(turn):
                 return

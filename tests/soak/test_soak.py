@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from blockwire.content import BlockStarted
+from blockwire.content import BlockStarted, ConversationState, apply, make_snapshot
 from blockwire.jsontext import Json, encode_json
 from blockwire.sse import encode_sse
 from tests.soak.fold import Fold
@@ -16,21 +16,27 @@ from tests.soak.soak import soak
 from tests.soak.world import Plan, World
 
 DURATION_S = 10.0
+SEEDS = (7, 8, 9, 10)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes through /proc")
 def test_a_gateway_under_everything_at_once_loses_and_doubles_nothing() -> None:
-    report = soak(Plan(conversations=8, readers=30, rate_per_s=20, duration_s=DURATION_S, seed=7))
+    for seed in SEEDS:
+        plan = Plan(conversations=8, readers=30, rate_per_s=20, duration_s=DURATION_S, seed=seed)
+        report = soak(plan)
 
-    assert not report.faults, report.examples
-    assert report.counts["events read"] > 1_000
-    assert report.counts["spot checks"] > 10
-    assert report.counts["turns"] > 10
-    assert report.counts["broken uploads"] > 0
-    assert report.counts["began inside a merged delta"] > 0
-    assert report.latencies_ms
+        assert not report.faults, report.examples
+        assert report.counts["events read"] > 1_000
+        assert report.counts["spot checks"] > 10
+        assert report.counts["turns"] > 10
+        assert report.counts["broken uploads"] > 0
+        assert report.latencies_ms
+        # Where a reader begins anew is chance, and on a busy machine there are fewer chances.
+        if report.counts["began inside a merged delta"] > 0:
+            return
+    pytest.fail("no reader ever began inside a merged delta")
 
 
 def test_a_log_line_that_tells_of_trouble_is_a_complaint(
@@ -107,3 +113,24 @@ def test_a_shared_fold_still_tells_who_lost_and_who_doubled_an_event() -> None:
 
     folds[1].take(_started("c", 9), 1)
     assert world.report.faults["broken chain"] == 1
+
+
+def test_what_a_snapshot_passed_by_is_held_against_nothing() -> None:
+    world = World(("127.0.0.1", 1), 1)
+    fold = Fold(world, "c", "owner")
+    assert fold.take(_started("a", 1), 1)
+    newest = ConversationState()
+    for seq, name in enumerate("abc", 1):
+        newest = apply(newest, _started(name, seq))
+    at_2 = {"id": "t", "role": "assistant", "content": []}
+    # GET was ahead of the reader, whose next state is newer still.
+    fold.expect({"id": "t", "seq": 2, "message": at_2})
+    assert fold.take(make_snapshot(newest), 1)
+    fold.settle()
+
+    assert not world.report.faults
+    assert world.counts["spot checks that a snapshot passed by"] == 1
+
+    fold.expect({"id": "t", "seq": 4, "message": at_2})
+    fold.settle()
+    assert world.report.faults["state differs from GET"] == 1

@@ -5,15 +5,18 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
-from blockwire.cli.endpoints import LineEndpoint, answer_terminal
+from blockwire.cli import endpoints
+from blockwire.cli.endpoints import DA1_ANSWER, LineEndpoint, answer_terminal
 from blockwire.conform import load_cases
-from blockwire.conform.wire import Said, WireReader, encode_message, frames
+from blockwire.conform.wire import Ordinary, Said, WireReader, encode_message, frames
 from tests.cli.conftest import Run
 from tests.suites import handed_vectors
 from tests.support.programs import command, decoded, environment
@@ -167,6 +170,83 @@ def test_the_endpoint_of_a_terminal_answers_until_the_application_leaves() -> No
     assert isinstance(said, Said)
     listed = ["text/styled", "text/lines"]
     assert said.message["body"] == {"outcome": "supported", "optional_content_types": listed}
+
+
+def exchange(*written: bytes) -> bytes:
+    """Return all that the endpoint of a terminal answers to pieces, read once all are written."""
+    (source, application), (answers, target) = os.pipe(), os.pipe()
+
+    def write() -> None:
+        with os.fdopen(application, "wb", buffering=0) as file:
+            file.writelines(written)
+
+    def answer() -> None:
+        answer_terminal(source, target, new_context_id=lambda: "c")
+        os.close(target)
+
+    with ThreadPoolExecutor(2) as pool:
+        writing, answering = pool.submit(write), pool.submit(answer)
+        with os.fdopen(answers, "rb") as file:
+            data = file.read()
+        writing.result()
+        answering.result()
+    os.close(source)
+    return data
+
+
+def asked(number: int) -> bytes:
+    query = {"version": 1, "kind": "capability.query", "request_id": f"q{number}", "body": {}}
+    return frames(encode_message(query))
+
+
+@pytest.mark.parametrize("request_bytes", [b"\x1b[c", b"\x1b[0c"])
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.requirement("terminal:request:attributes")
+def test_device_attributes_are_answered_in_their_place(
+    request_bytes: bytes, *, is_split: bool
+) -> None:
+    stream = request_bytes + asked(1) + request_bytes * 2 + b"text\x1b[1m\x1b[1c" + asked(2)
+    pieces = [stream[at : at + 1] for at in range(len(stream))] if is_split else [stream]
+
+    data = exchange(*pieces)
+
+    found = [
+        item.message["request_id"] if isinstance(item, Said) else item.data
+        for item in WireReader().receive_data(data)
+        if isinstance(item, Said | Ordinary)
+    ]
+    joined: list[str | bytes] = []
+    for item in found:
+        if isinstance(item, bytes) and joined and isinstance(joined[-1], bytes):
+            joined[-1] += item
+        else:
+            joined.append(item)
+    assert joined == [DA1_ANSWER, "q1", DA1_ANSWER * 2, "q2"]
+
+
+@pytest.mark.requirement("terminal:operation:unread")
+def test_nothing_more_is_read_before_all_answers_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = (range(3), range(3, 5), range(5, 9))
+    pieces = [b"".join(map(asked, some)) for some in numbers]
+    taken = bytearray()
+    taken_before_reading: list[int] = []
+
+    def read(_source: int, _most: int) -> bytes:
+        found = WireReader().receive_data(bytes(taken))
+        taken_before_reading.append(sum(isinstance(item, Said) for item in found))
+        return pieces.pop(0) if pieces else b""
+
+    def write(_target: int, data: memoryview) -> int:
+        taken.extend(data[:7])
+        return len(data[:7])
+
+    monkeypatch.setattr(endpoints, "os", SimpleNamespace(read=read, write=write))
+
+    answer_terminal(0, 1, new_context_id=lambda: "c")
+
+    assert taken_before_reading == [0, 3, 5, 9]
+    said = [item for item in WireReader().receive_data(bytes(taken)) if isinstance(item, Said)]
+    assert [item.message["request_id"] for item in said] == [f"q{n}" for n in range(9)]
 
 
 BAD_LINES: Final = {

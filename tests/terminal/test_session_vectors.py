@@ -42,8 +42,10 @@ def test_a_conversation_has_a_name_of_its_own_and_requirements_that_exist() -> N
 
 
 def test_every_requirement_that_the_wire_shows_has_a_conversation() -> None:
-    # What no conversation of one terminal can show: time, memory, its own failures and its log.
-    unseen = {"cost", "fail-stop", "no-pretence", "no-content", "answer-too-long"}
+    # What no conversation of one terminal can show: time, memory, its own failures, its log, and
+    # what it answers beside messages.
+    unseen = {"cost", "fail-stop", "no-pretence", "no-content", "answer-too-long", "unread",
+              "attributes"}  # fmt: skip
     pages = {"contexts.md", "operations.md", "errors.md", "limits.md"}
     stated_ids = {
         name

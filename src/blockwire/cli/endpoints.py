@@ -9,6 +9,7 @@ import base64
 import binascii
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -33,6 +34,11 @@ from blockwire.terminal.vocabulary import ERROR_PATHS, PLAIN, OperationErrorCode
 __all__ = ["LineEndpoint", "answer_terminal"]
 
 READ_BYTES: Final = 65_536
+DA1_ANSWER: Final = b"\x1b[?62c"
+"""What every application is told that asks for primary device attributes: a VT220."""
+_DA1_REQUEST: Final = re.compile(rb"\x1b\[0?c")
+_DA1_BEGUN: Final = re.compile(rb"\x1b(?:\[0?)?\Z")
+
 THROW: Final = "throw"
 """In ``host_prepare``: the host fails instead of deciding."""
 
@@ -236,6 +242,8 @@ def _refuse(code: str, detail: str) -> LocalProtocolError:
 def answer_terminal(source: int, target: int, *, new_context_id: Callable[[], str]) -> None:
     """Answer the application at a terminal until it leaves; all content types are on offer.
 
+    Requests for primary device attributes (DA1) are answered as well, in their place.
+
     Args:
         source: File descriptor of what the application writes.
         target: Of what it reads.
@@ -243,12 +251,25 @@ def answer_terminal(source: int, target: int, *, new_context_id: Callable[[], st
     """
     session = TerminalSession(new_context_id=new_context_id, optional_content_types=OPTIONAL_TYPES)
     endpoint = Endpoint(session)
+    tail = b""
     while data := _read(source):
-        replies = b"".join(
-            effect.data for effect in endpoint.receive_data(data) if isinstance(effect, Reply)
-        )
-        while replies:
-            replies = replies[os.write(target, replies) :]
+        answers = bytearray()
+        for effect in endpoint.receive_data(data):
+            if isinstance(effect, Reply):
+                answers += effect.data
+            elif isinstance(effect, PassThrough):
+                ordinary = tail + effect.data
+                answers += DA1_ANSWER * len(_DA1_REQUEST.findall(ordinary))
+                begun = _DA1_BEGUN.search(ordinary)
+                tail = begun[0] if begun else b""
+        _write(target, answers)
+
+
+def _write(target: int, answers: bytes | bytearray) -> None:
+    # Until they are taken nothing more is read: so no more than these are kept.
+    left = memoryview(answers)
+    while left:
+        left = left[os.write(target, left) :]
 
 
 def _read(source: int) -> bytes:

@@ -81,6 +81,17 @@ def test_what_does_not_grow_is_never_refused_for_bytes() -> None:
     ) == [None] * 3  # fmt: skip
 
 
+@pytest.mark.requirement("terminal:limit:answer")
+def test_what_is_removed_counts_with_all_its_bytes() -> None:
+    world = World(limits=Limits(block_bytes_max=8))
+    world.do(append("1", "\U0001f642\u6f22"))
+
+    assert world.codes(
+        replace_suffix("2", "1", 1, "abcde"), replace_suffix("3", "1", 1, "abcd"),
+        replace_suffix("4", "3", 0, "123456789"), replace_suffix("5", "3", 0, "12345678"),
+    ) == [FULL, None, FULL, None]  # fmt: skip
+
+
 def test_what_shrinks_makes_room() -> None:
     world = World(contexts=2, limits=Limits(connection_bytes_max=10))
     world.do(append("1", "0123456789"))
@@ -120,6 +131,47 @@ def test_a_context_that_was_full_stays_full_when_another_makes_room() -> None:
     assert world.code(closing("c", "c2")) == "closed"
 
     assert world.codes(seal("2"), seal("3"), append("1", context_id="c3")) == [FULL, FULL, None]
+
+
+@pytest.mark.requirement("terminal:limit:not-full")
+@pytest.mark.parametrize(
+    ("message", "answer"), [(seal("1"), FULL), (seal("1234567"), FULL), ("1", "invalid_message"),
+                            ("1234567", "invalid_message")],
+)  # fmt: skip
+def test_what_records_no_id_leaves_a_context_as_it_was(
+    message: WireMessage | str, answer: str
+) -> None:
+    world = World(contexts=2, limits=Limits(connection_operation_ids_max=2, id_chars_max=6))
+    world.do(append("1"), append("1", context_id="c2"))
+
+    if isinstance(message, str):
+        given = code_of(world.session.refuse_invalid(invalid_operation(message)))
+    else:
+        given = world.code(message)
+
+    assert given == answer
+    assert world.codes(closing("c", "c2"), seal("1"), seal("2")) == [
+        "closed", "operation_id_reused", None,
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("terminal:limit:full-context")
+def test_an_invalid_operation_that_finds_no_room_fills_a_context() -> None:
+    world = World(contexts=2, limits=Limits(connection_operation_ids_max=2))
+    world.do(append("1"), append("1", context_id="c2"))
+
+    world.session.refuse_invalid(invalid_operation("2"))
+
+    assert world.codes(closing("c", "c2"), seal("1"), seal("3")) == ["closed", FULL, FULL]
+
+
+def test_the_ids_that_reach_a_sum_of_scalars_are_recorded_whole() -> None:
+    world = World(limits=Limits(context_id_chars_max=3, request_id_chars_max=len("open-1") + 3))
+
+    assert world.codes(
+        append("1"), append("2345", block_id="bcd"), append("6", block_id="e"), seal("1"),
+        query("12"), query("345"), query("6"), query("345"),
+    ) == [None, None, FULL, FULL, "supported", "supported", FULL, "supported"]  # fmt: skip
 
 
 @pytest.mark.requirement("terminal:limit:long-id")

@@ -322,6 +322,13 @@ class Block:
     utf8: bytearray = field(default_factory=bytearray)
     length: int = 0  # in scalars
 
+    def bytes_from(self, start: int) -> int:
+        count, left = 0, self.length - start
+        while left > 0:
+            count += 1
+            left -= self.utf8[-count] & 0xC0 != 0x80
+        return count
+
     def replace_suffix(self, retain: int, text: str) -> None:
         while self.length > retain:
             self.length -= self.utf8.pop() & 0xC0 != 0x80
@@ -388,7 +395,7 @@ class Session:
         has_room = (
             len(key) <= self.limits.id_chars_max
             and len(self.requests) < self.limits.requests_max
-            and self.request_id_chars + len(key) <= self.limits.request_id_chars_max
+            and self.request_id_chars < self.limits.request_id_chars_max
         )
         try:
             demand("invalid_message", is_valid)
@@ -402,6 +409,8 @@ class Session:
         if stored is None and has_room:
             self.requests[key] = (message if is_valid else None, answer)
             self.request_id_chars += len(key)
+            if is_valid:
+                self.request_id_chars += len(message.get("context_id", ""))
         return answer
 
     def do(self, message: Any) -> Answer:
@@ -430,15 +439,15 @@ class Session:
         if context is None or not context.is_open:
             raise Refused("context_not_open" if is_valid else "invalid_message")
         operation, limits = message["operation_id"], self.limits
-        has_room = False
-        if len(operation) <= limits.id_chars_max:
-            context.is_full |= (
-                len(context.operations) >= limits.operation_ids_max
-                or self.operations >= limits.connection_operation_ids_max
-                or context.id_chars + len(operation) > limits.context_id_chars_max
-            )
-            has_room = not context.is_full
         is_new = operation not in context.operations
+        is_short = len(operation) <= limits.id_chars_max
+        has_room = is_short and not (
+            context.is_full
+            or len(context.operations) >= limits.operation_ids_max
+            or self.operations >= limits.connection_operation_ids_max
+            or context.id_chars >= limits.context_id_chars_max
+        )
+        context.is_full |= is_short and is_new and not has_room
         if has_room and is_new:
             context.operations.add(operation)
             context.id_chars += len(operation)
@@ -469,7 +478,7 @@ class Session:
             demand("invalid_content", is_text(text))
             retain = body.get("retain", block.length)
             demand("invalid_content_boundary", kind == "block.extend" or retain < block.length)
-            removed = block.length - retain
+            removed = block.bytes_from(retain)
         growth = len(text.encode()) - removed
         demand("resource_exhausted", growth <= 0 or self.has_room_for(context, block, growth))
         if is_append:
@@ -494,7 +503,6 @@ class Session:
     def has_room_for_block(self, context: Context, key: str) -> bool:
         return (
             len(key) <= self.limits.id_chars_max
-            and context.id_chars + len(key) <= self.limits.context_id_chars_max
             and len(context.blocks) < self.limits.blocks_max
             and self.blocks < self.limits.connection_blocks_max
         )

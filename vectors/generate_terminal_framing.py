@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from vectors.terminal_framing_inputs import (
     FRAGMENT_BYTES,
+    LONG_QUERIES,
     TYPED,
     WRITTEN,
     Expected,
@@ -88,6 +89,7 @@ def framing_rows() -> Iterator[Record]:
             "normative": True,
             "requirement": row.requirement,
         }
+    yield from long_rows()
     for written in WRITTEN:
         yield {
             "name": f"written: {written.name}",
@@ -115,8 +117,31 @@ def framing_rows() -> Iterator[Record]:
         }  # fmt: skip
 
 
+def long_rows() -> Iterator[Record]:
+    for row in LONG_QUERIES:
+        text = query(row.frame_id)
+        frames = cut(text.ljust(row.size), row.frame_id)
+        yield {
+            "name": f"long: {row.name}",
+            "layer": "long",
+            "recipe": "payload = payload_prefix + unit * repeat + tail + payload_suffix, cut into frames",
+            "payload_prefix": text.decode(),
+            "data_recipe": {"unit": " ", "repeat": row.size - len(text), "tail": ""},
+            "payload_suffix": "",
+            "frame_id": row.frame_id,
+            "stream_sha256": hashlib.sha256(frames).hexdigest(),
+            "expected": {"events": [event(it) for it in row.expected], "events_at_end_of_stream": []},
+            "normative": True,
+            "requirement": row.requirement,
+        }  # fmt: skip
+
+
 def frames_of(unit: str, size: int, frame_id: int) -> bytes:
-    payload = (unit.encode() * size)[:size]
+    return cut((unit.encode() * size)[:size], frame_id)
+
+
+def cut(payload: bytes, frame_id: int) -> bytes:
+    size = len(payload)
     parts = [payload[at : at + FRAGMENT_BYTES] for at in range(0, size, FRAGMENT_BYTES)]
     return b"".join(
         b"\x1b]9002;1;%d;%d;%d;%b\x1b\\"

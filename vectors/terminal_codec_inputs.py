@@ -234,6 +234,11 @@ def _valid_spellings() -> Iterator[Valid]:
         nested = [nested]
     yield Valid("64 levels", "terminal:json:depth", content("image/none", nested))
     yield Valid(
+        "an integer of 400 digits in content that is not read",
+        "terminal:json:vast-numbers",
+        content("image/none", int("9" * 400)),
+    )
+    yield Valid(
         "integers of 4300 digits in content that is not read",
         "terminal:json:vast-numbers",
         content("image/none", [int("9" * 4_300), -int("9" * 4_300)]),
@@ -266,6 +271,7 @@ def identity_of(found: Record) -> Record | None:
 
 def invalid() -> Iterator[Invalid]:
     yield from _no_json()
+    yield from _no_numbers()
     yield from _vast_numbers()
     yield from _no_version_or_kind()
     yield from _envelopes()
@@ -336,10 +342,22 @@ def _no_json() -> Iterator[Invalid]:
     yield row("one brace", "silent", b"{", "invalid_json")
 
 
+def _no_numbers() -> Iterator[Invalid]:
+    unread = compact(content("image/none", "@"))
+    for word in (b"NaN", b"Infinity", b"-Infinity", b"[0,NaN]", b"undefined", b"0x1", b"01"):
+        yield Invalid(
+            f"json: {word.decode()} in content that is not read",
+            "terminal:json:grammar",
+            unread.replace(b'"@"', word),
+            "invalid_json",
+        )
+
+
 def _vast_numbers() -> Iterator[Invalid]:
     suffix = body("block.replace_suffix")
     for name, number in (
         ("1e999", b"1e999"), ("-1e999", b"-1e999"), ("5,000 digits", b"9" * 5_000),
+        ("4,301 digits", b"9" * 4_301),
         ("400 digits and a fraction", b"9" * 400 + b".5"),
     ):  # fmt: skip
         yield Invalid(
@@ -357,6 +375,17 @@ def _vast_numbers() -> Iterator[Invalid]:
         "number_out_of_range",
         identity_of(unread),
     )
+    for name, number in (
+        ("4,301 digits", b"9" * 4_301), ("minus 4,301 digits", b"-" + b"9" * 4_301),
+        ("400 digits, a fraction and no exponent", b"9" * 400 + b".0"), ("1E+309", b"1E+309"),
+    ):  # fmt: skip
+        yield Invalid(
+            f"json: {name} in content that is not read",
+            "terminal:json:vast-numbers",
+            compact(unread).replace(b'"1e999"', number),
+            "number_out_of_range",
+            identity_of(unread),
+        )
     yield Invalid(
         "json: version is 1e999",
         "terminal:json:vast-numbers",
@@ -585,6 +614,8 @@ _NO_SPANS: Final[tuple[Any, ...]] = (
     [{"text": "a", "style": None}], [{"text": "a", "style": {"foreground": "#ABCDEF"}}],
     [{"text": "a", "style": {"attributes": ["bold", "bold"]}}],
     [{"text": "a", "style": {"attributes": ["blink"]}}],
+    [{"text": "a", "style": {"foreground": "#abcdef\n"}}],
+    [{"text": "a", "style": {"background": "red\n"}}],
 )  # fmt: skip
 _NO_LINES: Final[tuple[Any, ...]] = (
     [{"text": "a"}], [{"spans": "a"}], [{"spans": [{}]}], [{"spans": [], "layout": {"wrap": "hard"}}],

@@ -99,15 +99,27 @@ def _payloads() -> Iterator[Stream]:
     }.items():  # fmt: skip
         stream = b"\x1b]9002;1;7;0;0;" + payload + b"\x1b\\"
         yield Stream("terminal:frame:base64", f"payload: {name}", stream, ["invalid_base64"])
+    yield from _lax_payloads()
     for name, stream in {
         "empty": b"\x1b]9002;1;7;0;0;\x1b\\",
         "empty, and more to come": b"\x1b]9002;1;7;0;1;\x1b\\",
         "one byte, and more to come": frame(b"1;7;0;1", b"{"),
         "3,071 bytes, and more to come": frame(b"1;7;0;1", b"{" * 3_071),
-        "3,073 bytes": frame(b"1;7;0;0", b" " * 3_073),
-        "3,075 bytes": frame(b"1;7;0;0", b" " * 3_075),
+        "3,073 bytes": frame(b"1;7;0;0", query(7).ljust(3_073)),
+        "3,075 bytes": frame(b"1;7;0;0", query(7).ljust(3_075)),
     }.items():
         yield Stream("terminal:frame:size", f"fragment: {name}", stream, ["invalid_fragment_size"])
+    short, late = "invalid_fragment_size", "out_of_sequence"
+    for name, size, expected in (
+        ("a query in fragments of 40 bytes", 40, [short, late]),
+        ("a query in fragments of 3,071 bytes", 3_071, [short, late]),
+        ("an empty fragment behind a query", 3_072, ["assembly_abandoned", short]),
+    ):
+        text = query(7) if size == 40 else query(7).ljust(FRAGMENT_BYTES)
+        yield Stream(
+            "terminal:frame:size", f"fragment: {name}",
+            frame(b"1;7;0;1", text[:size]) + frame(b"1;7;1;0", text[size:]), expected,
+        )  # fmt: skip
     yield Stream(
         "terminal:assembly:size", "the last fragment is a byte too long for a message",
         frame(b"1;7;341;0", b"x" * 1_025), ["message_too_long"],
@@ -116,6 +128,25 @@ def _payloads() -> Iterator[Stream]:
         "terminal:assembly:size", "the last frame that there can be announces more",
         frame(b"1;7;341;1", b"x" * 3_072), ["message_too_long"],
     )  # fmt: skip
+
+
+def _lax_payloads() -> Iterator[Stream]:
+    """Yield payloads that are a query to whoever is lax, and would be answered."""
+    two_left = base64.b64encode(query(70))
+    special = base64.b64encode(query(7).replace(b"q7", b"q7>>>>>>??????"))
+    assert (Q[-3:], two_left[-2:]) == (b"Q==", b"0="), "one byte is left over, and two are"
+    assert {*b"+/"} <= {*special}, "it shows the alphabet"
+    joined = base64.b64encode(query(7)[:31]) + base64.b64encode(query(7)[31:])
+    for name, payload in {
+        "one bit left over, behind one byte": Q[:-3] + b"R==", "all bits left over, behind one byte": Q[:-3] + b"f==",
+        "one bit left over, behind two bytes": two_left[:-2] + b"1=", "all bits left over, behind two bytes": two_left[:-2] + b"3=",
+        "no padding": Q[:-2], "half of the padding": Q[:-1], "padding too much": Q + b"=", "padding inside": joined,
+        "the URL alphabet": special.translate(bytes.maketrans(b"+/", b"-_")), "a blank inside": Q[:8] + b" " + Q[8:],
+        "a line feed at the end": Q + b"\n", "CRLF inside": Q[:64] + b"\r\n" + Q[64:], "a star inside": Q[:8] + b"*" + Q[8:],
+        "NUL at the end": Q + b"\x00", "a separator at the end": Q + b";", "a byte above 0x7F inside": Q[:8] + b"\xa0" + Q[8:],
+    }.items():  # fmt: skip
+        stream = b"\x1b]9002;1;7;0;0;" + payload + b"\x1b\\"
+        yield Stream("terminal:frame:base64", f"a query: {name}", stream, ["invalid_base64"])
 
 
 def _scanner() -> Iterator[Stream]:
@@ -187,6 +218,14 @@ def _assemblies() -> Iterator[Stream]:
         ("a frame that was cut off between", A + OPEN + B + C, [lost, "interrupted", late, late]),
         ("a frame that is too long between", A + TOO_LONG + b"\x1b\\" + B + C,
          [lost, "frame_too_long", late, late]),
+        ("a frame that BEL ended between", A + OPEN + b"\x07" + B + C,
+         [lost, "wrong_terminator", late, late]),
+        ("a frame that CAN ended between", A + OPEN + b"\x18" + B + C, [lost, "cancelled", late, late]),
+        ("a frame that SUB ended between", A + OPEN + b"\x1a" + B + C, [lost, "cancelled", late, late]),
+        ("BEL behind the first frame", A[:-2] + b"\x07" + B + C, ["wrong_terminator", late, late]),
+        ("BEL behind the second frame", A + B[:-2] + b"\x07" + C, [lost, "wrong_terminator", late]),
+        ("BEL behind the last frame", A + B + C[:-2] + b"\x07", [lost, "wrong_terminator"]),
+        ("CAN behind the second frame", A + B[:-2] + b"\x18" + C, [lost, "cancelled", late]),
         ("CAN between", A + b"\x18" + B + C, [lost, b"\x18", late, late]),
     ]  # fmt: skip
     for name, stream, expected in rows:
@@ -278,6 +317,28 @@ def mixed_streams() -> Iterator[Stream]:
         [b"$ ", 1, link, "wrong_terminator", b"\r\n", "assembly_abandoned", b"\x1b[0m",
          "out_of_sequence", 2, "cancelled", b"."],
     )  # fmt: skip
+
+
+class Long(NamedTuple):
+    """A query with blanks behind it, ``size`` bytes in all, and what is found in its frames."""
+
+    requirement: str
+    name: str
+    size: int
+    frame_id: int
+    expected: Expected
+
+
+LONG_QUERIES: Final = [
+    Long("terminal:assembly:size", "a query as long as a message can be", 1_048_576, 9, [9]),
+    Long("terminal:assembly:size", "a query a byte longer than a message can be", 1_048_577, 9,
+         ["assembly_abandoned", "message_too_long"]),
+    Long("terminal:assembly:size", "a query in 343 frames", 342 * FRAGMENT_BYTES + 1, 9,
+         ["assembly_abandoned", "message_too_long", "invalid_header"]),
+    # Of nine digits and of ten, in frames of index 100 and more: 4,119 and 4,120 bytes of content.
+    Long("terminal:scan:too-long", "frames of 4,119 bytes", 103 * FRAGMENT_BYTES + 1, 999_999_999, [999_999_999]),
+    Long("terminal:scan:too-long", "frames of 4,120 bytes", 103 * FRAGMENT_BYTES + 1, 2_147_483_647, [2_147_483_647]),
+]  # fmt: skip
 
 
 class Written(NamedTuple):

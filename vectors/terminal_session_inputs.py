@@ -132,6 +132,18 @@ def broken(step: Step, expected: str = "invalid_message", **changes: Any) -> Ste
     )
 
 
+def bold(text: str) -> list[Record]:
+    return [{"text": text, "style": {"attributes": ["bold"]}}]
+
+
+def line(text: str) -> Record:
+    return {"spans": [{"text": text}] if text else []}
+
+
+def laid_out(text: str, align: str) -> Record:
+    return {**line(text), "layout": {"align": align}}
+
+
 def host(action: str, **members: str) -> Step:
     return Step(host={"host": action, **members})
 
@@ -141,8 +153,15 @@ def sealed(*rows: BlockRow) -> list[BlockRow]:
 
 
 FAMILY: Final = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+# Ids that are the same to whoever folds, trims or normalises: NFC and NFD, NFKC, case, blanks.
+ALIKE: Final = ("\u00e9", "e\u0301", "\u00c9", "k", "K", "\u212a", "\ufb01", "fi", "\uff11", "1", "\u00b9",
+                "1 ", " 1", "1\u00a0", "1\u0000", "01", "1\u200b", "stra\u00dfe", "strasse", "STRASSE",
+                "\u0130", "i\u0307")  # fmt: skip
 A: Final = ("a", "mutable", "x", "1")
 START: Final = (opening("o"), append("1", "a", "x"))
+
+# A style that says nothing keeps the schema and is not valid.
+NO_STYLE: Final = [{"text": "x", "style": {}}]
 
 REQUESTS: Final = (
     Script("the same request is answered the same", "requests", ["terminal:request:replay"],
@@ -167,8 +186,9 @@ REQUESTS: Final = (
             opening("q", "request_id_conflict")],
            [("open", [("a", "mutable", "x!", "2")])]),
     Script("request ids are compared exactly", "requests", ["terminal:request:one-namespace"],
-           [opening("o"), opening("O"), opening("o "), opening("\u00e9"), opening("e\u0301")],
-           [("open", [])] * 5),
+           [opening("o"), opening("O"), opening("o "), opening("\u00e9"), opening("e\u0301"),
+            *map(opening, ALIKE[2:])],
+           [("open", [])] * (3 + len(ALIKE))),
     Script("a failed request keeps its answer", "requests", ["terminal:request:rejected-occupies"],
            [closing("c", "context_not_open", "nowhere"), closing("c", "context_not_open", "nowhere"),
             opening("c", "request_id_conflict"), query("c", "request_id_conflict")]),
@@ -277,6 +297,14 @@ OPERATIONS: Final = (
             seal("1", "a", "operation_id_reused"), seal("2", "none", "block_not_found"),
             seal("2", "a", "operation_id_reused"), extend("3", "a", "1", "!")],
            [("open", [("a", "mutable", "x!", "3")])]),
+    Script("operation and Block ids are compared exactly", "operations",
+           ["terminal:operation:id-once", "terminal:message:ids"],
+           [opening("o"), *(append(name, name, "x") for name in ALIKE),
+            *(append(name, "another", "x", "operation_id_reused") for name in ALIKE),
+            extend("2", "\u00e9", "e\u0301", "!", "content_state_mismatch"),
+            extend("3", "e\u0301", "e\u0301", "!"), extend("4", "K", "K", "?")],
+           [("open", [(name, "mutable", *{"e\u0301": ("x!", "3"), "K": ("x?", "4")}.get(name, ("x", name)))
+                      for name in ALIKE])]),
     Script("a failed append leaves its Block id free", "operations",
            ["terminal:operation:failed-append"],
            [opening("o"), append("1", "a", "x", "unsupported_content_type", type_name="text/none"),
@@ -427,6 +455,34 @@ ERRORS: Final = (
             replace("8", "a", "1", 9, [{"text": "x"}], "invalid_content",
                     others=["invalid_content", "invalid_content_boundary"])],
            [("open", [A, ("s", "sealed", "y", "2")])]),
+    Script("validity stands behind Context, Block and state, and before the end", "errors",
+           ["terminal:error:check-order"],
+           [opening("o"), append("1", "a", [{"text": "x"}], type_name=STYLED),
+            append("2", "b", [{"text": "x"}], type_name=STYLED, lifecycle="sealed"),
+            append("3", "c", [laid_out("abc", "left"), laid_out("d", "right")], type_name=LINES),
+            append("4", "n", NO_STYLE, "context_not_open", type_name=STYLED, context_id="nowhere"),
+            append("1", "n", NO_STYLE, "operation_id_reused", type_name=STYLED,
+                   others=["operation_id_reused", "invalid_content"]),
+            append("5", "a", NO_STYLE, "block_id_reused", type_name=STYLED,
+                   others=["block_id_reused", "invalid_content"]),
+            update("6", "none", NO_STYLE, "block_not_found", type_name=STYLED,
+                   others=["block_not_found", "invalid_content"]),
+            update("7", "b", NO_STYLE, "block_sealed", type_name=STYLED,
+                   others=["block_sealed", "invalid_content"]),
+            extend("8", "a", "0", NO_STYLE, "content_state_mismatch",
+                   others=["content_state_mismatch", "invalid_content"]),
+            replace("9", "a", "1", 9, NO_STYLE, "invalid_content",
+                    others=["invalid_content", "invalid_content_boundary"]),
+            extend("10", "c", "0", [laid_out("e", "center")], "content_state_mismatch",
+                   others=["content_state_mismatch", "invalid_content"]),
+            extend("11", "c", "3", [laid_out("e", "center")], "invalid_content"),
+            replace("12", "c", "3", 5, [laid_out("e", "center")], "invalid_content_boundary"),
+            update("13", "a", NO_STYLE, "invalid_content", type_name=STYLED),
+            extend("14", "c", "3", [laid_out("e", "right")])],
+           [("open", [("a", "mutable", [{"text": "x"}], "1", STYLED),
+                      ("b", "sealed", [{"text": "x"}], "2", STYLED),
+                      ("c", "mutable", [line("abc"), laid_out("de", "right")], "14", LINES)])],
+           options={"optional_content_types": [STYLED, LINES]}),
 )  # fmt: skip
 
 LIMITS: Final = (
@@ -437,6 +493,30 @@ LIMITS: Final = (
             update("7", "a", "12345", "resource_exhausted"), update("8", "a", "1234")],
            [("open", [("a", "mutable", "1234", "8")])],
            options={"limits": {"block_bytes_max": 4}}),
+    Script("what is removed counts with all its bytes", "limits", ["terminal:limit:answer"],
+           [opening("o"), append("1", "a", "\u00e9\u00e9"), replace("2", "a", "1", 1, "abc", "resource_exhausted"),
+            replace("3", "a", "1", 1, "ab"), replace("4", "a", "3", 0, "\U0001f642"),
+            replace("5", "a", "4", 0, "abcde", "resource_exhausted"), replace("6", "a", "4", 0, "abcd")],
+           [("open", [("a", "mutable", "abcd", "6")])],
+           options={"limits": {"block_bytes_max": 4}}),
+    Script("a fragment in the style that is there pays for no style", "limits", ["terminal:limit:answer"],
+           [opening("o"), append("1", "a", bold("x"), type_name=STYLED), extend("2", "a", "1", bold("yz")),
+            extend("3", "a", "2", bold("!"), "resource_exhausted"),
+            extend("4", "a", "2", [{"text": "!"}], "resource_exhausted"), extend("5", "a", "2", bold("")),
+            replace("6", "a", "5", 2, [{"text": "w"}]),
+            replace("7", "a", "6", 0, [{"text": "a"}, *bold("b"), {"text": ""}, *bold("c")]),
+            replace("8", "a", "7", 2, [{"text": "c"}, *bold("d")], "resource_exhausted"),
+            replace("9", "a", "7", 0, [{"text": "a" * 163}])],
+           [("open", [("a", "mutable", [{"text": "a" * 163}], "9", STYLED)])],
+           options={"limits": {"block_bytes_max": 163}, "optional_content_types": [STYLED]}),
+    Script("a fragment that goes on in a line pays for no line", "limits", ["terminal:limit:answer"],
+           [opening("o"), append("1", "a", [line("ab"), line("c")], type_name=LINES),
+            extend("2", "a", "1", [line("d"), line("")], "resource_exhausted"), extend("3", "a", "1", [line("d")]),
+            extend("4", "a", "3", [line("e")], "resource_exhausted"), replace("5", "a", "3", 2, [line("ef")]),
+            replace("6", "a", "5", 1, [line("b"), line("cd")]),
+            replace("7", "a", "6", 2, [line(""), line("c"), line("")], "resource_exhausted")],
+           [("open", [("a", "mutable", [line("ab"), line("cd")], "6", LINES)])],
+           options={"limits": {"block_bytes_max": 37}, "optional_content_types": [LINES]}),
     Script("more Blocks than a Context may have", "limits", ["terminal:limit:answer"],
            [*START, append("2", "b", "y"), append("3", "c", "z", "resource_exhausted"),
             append("4", "a", "z", "block_id_reused"), opening("p"),
@@ -452,6 +532,33 @@ LIMITS: Final = (
             seal("3", "a", "context_not_open")],
            [("closed", sealed(A)), ("open", [A])],
            options={"limits": {"operation_ids_max": 2}}),
+    Script("an invalid operation fills a Context", "limits", ["terminal:limit:full-context"],
+           [*START, opening("p"), append("1", "a", "x", context_id="context-2"), broken(seal("2", "a"), body={}),
+            closing("c", context_id="context-2"), seal("3", "a", "resource_exhausted"),
+            append("1", "a", "x", "resource_exhausted"), closing("d")],
+           [("closed", sealed(A)), ("closed", sealed(A))],
+           options={"limits": {"connection_operation_ids_max": 2}}),
+    Script("an operation that is refused for want of room fills a Context", "limits",
+           ["terminal:limit:full-context"],
+           [*START, opening("p"), append("1", "a", "x", context_id="context-2"),
+            extend("2", "a", "1", "!", "resource_exhausted"), closing("c", context_id="context-2"),
+            extend("3", "a", "1", "!", "resource_exhausted"), opening("q"),
+            append("1", "a", "x", context_id="context-3")],
+           [("open", [A]), ("closed", sealed(A)), ("open", [A])],
+           options={"limits": {"connection_operation_ids_max": 2}}),
+    Script("what records no id fills no Context", "limits", ["terminal:limit:not-full"],
+           [*START, opening("p"), append("1", "a", "x", context_id="context-2"),
+            seal("1", "a", "resource_exhausted"), broken(seal("1", "a"), body={}),
+            seal("22222", "a", "resource_exhausted"), broken(seal("22222", "a"), body={}),
+            closing("c", context_id="context-2"), seal("1", "a", "operation_id_reused"),
+            extend("2", "a", "1", "!")],
+           [("open", [("a", "mutable", "x!", "2")]), ("closed", sealed(A))],
+           options={"limits": {"connection_operation_ids_max": 2, "id_chars_max": 4}}),
+    Script("a Context that is full of scalars", "limits", ["terminal:limit:full-context"],
+           [opening("o"), append("1", "a", "x"), append("234", "bcd", "y"), append("5", "e", "z", "resource_exhausted"),
+            seal("1", "a", "resource_exhausted")],
+           [("open", [A, ("bcd", "mutable", "y", "234")])],
+           options={"limits": {"context_id_chars_max": 5}}),
     Script("an id that is too long", "limits", ["terminal:limit:long-id"],
            [opening("o"), append("12345", "a", "x", "resource_exhausted"),
             append("12345", "a", "x", "resource_exhausted"), append("1234", "a", "x"),

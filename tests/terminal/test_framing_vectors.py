@@ -13,6 +13,7 @@ from blockwire.terminal.framing import FrameEvent, Ordinary, Payload, encode_fra
 from tests.spec.requirements import stated
 from tests.suites import PROJECT
 from tests.terminal.frames import cut, merge, single_bytes
+from tests.terminal.streams import payload_of
 from vectors import generate_terminal_framing
 from vectors.generate_terminal_framing import FILES
 
@@ -66,6 +67,15 @@ def test_a_bad_stream_gives_what_is_left_and_the_next_frame_is_read(row: Any) ->
         assert read(pieces) == (expected["events"], expected["events_at_end_of_stream"])
         events, extra = read(pieces, probe)
         assert (events, extra) == (expected["events"], row["probe_appended"]["extra_events"])
+
+
+@pytest.mark.parametrize("row", rows("framing.jsonl", "long"))
+@pytest.mark.requirement("terminal:assembly:size", "terminal:scan:too-long")
+def test_a_long_query_is_read_or_refused(row: Any) -> None:
+    stream = generate_terminal_framing.cut(payload_of(row), row["frame_id"])
+    assert hashlib.sha256(stream).hexdigest() == row["stream_sha256"]
+
+    assert read([stream]) == (row["expected"]["events"], [])
 
 
 @pytest.mark.parametrize("row", rows("framing.jsonl", "writing"))

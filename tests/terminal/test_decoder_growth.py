@@ -12,6 +12,7 @@ import pytest
 
 from blockwire.terminal.decoder import FrameDecoder
 from blockwire.terminal.framing import encode_frames
+from tests.support.counting import calls_in
 from tests.terminal.frames import cut
 
 SIZE: Final = 16_000
@@ -113,15 +114,12 @@ def calls_made(stream: bytes) -> int:
     """Return how many functions a decoder calls for ``stream``, byte by byte."""
     pieces = cut(stream, range(1, len(stream)))
     decoder = FrameDecoder()
-    events: list[str] = []
-    previous = sys.getprofile()
-    sys.setprofile(lambda _frame, event, _argument: events.append(event))
-    try:
+
+    def work() -> None:
         for piece in pieces:
             decoder.receive_data(piece)
-    finally:
-        sys.setprofile(previous)
-    return sum(event in {"call", "c_call"} for event in events)
+
+    return calls_in(work)
 
 
 @pytest.mark.parametrize("name", STREAMS)

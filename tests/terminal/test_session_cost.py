@@ -9,11 +9,12 @@ import gc
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from blockwire.terminal import Endpoint, Operation, TerminalSession
+from tests.support.counting import calls_in
 from tests.terminal.sessions import (
     append,
     extend,
@@ -76,24 +77,6 @@ def opened() -> Endpoint:
     return endpoint
 
 
-def calls_of(work: Callable[[], object]) -> int:
-    """Return how many functions ``work`` calls, directly or not."""
-    count = 0
-
-    def note(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        del frame, argument
-        count += event in {"call", "c_call"}
-
-    previous = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(previous)
-    return count
-
-
 @pytest.mark.requirement("terminal:operation:cost")
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: str(stream.__name__))
 def test_an_operation_does_the_same_work_however_many_came_before(
@@ -106,7 +89,7 @@ def test_an_operation_does_the_same_work_however_many_came_before(
         for _ in range(total):
             endpoint.receive_data(framed(next(operations)))
         frames = [framed(next(operations)) for _ in range(MEASURED)]
-        return calls_of(lambda: [endpoint.receive_data(frame) for frame in frames])
+        return calls_in(lambda: [endpoint.receive_data(frame) for frame in frames])
 
     early = work_after(FEW)
     late = work_after(MANY)
@@ -127,7 +110,7 @@ def test_an_operation_gets_no_slower_with_other_contexts(
         crowded.receive_data(framed(opening(f"more-{number}")))
 
     found = [
-        calls_of(lambda: [endpoint.receive_data(frame) for frame in frames])  # noqa: B023 - now
+        calls_in(lambda: [endpoint.receive_data(frame) for frame in frames])  # noqa: B023 - now
         for endpoint in (alone, crowded)
     ]
 

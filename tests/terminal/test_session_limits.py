@@ -108,7 +108,7 @@ def test_what_shrinks_makes_room() -> None:
 @pytest.mark.parametrize(
     "limits",
     [Limits(operation_ids_max=3), Limits(context_id_chars_max=4),
-     Limits(connection_operation_ids_max=3)],
+     Limits(connection_operation_ids_max=3), Limits(connection_id_chars_max=4)],
 )  # fmt: skip
 def test_a_context_at_its_id_limit_answers_everything_so(limits: Limits) -> None:
     world = World(limits=limits)
@@ -172,6 +172,26 @@ def test_the_ids_that_reach_a_sum_of_scalars_are_recorded_whole() -> None:
         append("1"), append("2345", block_id="bcd"), append("6", block_id="e"), seal("1"),
         query("12"), query("345"), query("6"), query("345"),
     ) == [None, None, FULL, FULL, "supported", "supported", FULL, "supported"]  # fmt: skip
+
+
+def test_the_ids_of_all_contexts_count_until_nothing_keeps_them() -> None:
+    world = World(contexts=3, limits=Limits(connection_id_chars_max=9))
+
+    # Ids of three scalars each; closing forgets the operation ids that no Block keeps.
+    assert world.codes(
+        append("111", block_id="abc"), seal("112", block_id="abc"), seal("113", context_id="c2"),
+    ) == [None, None, FULL]  # fmt: skip
+    assert world.codes(closing("x", "c1"), append("114", block_id="abc", context_id="c3")) == [
+        "closed", None,
+    ]  # fmt: skip
+    assert world.code(seal("115", block_id="abc", context_id="c3")) == FULL
+    world.session.evict("c1", "abc")
+    assert world.code(closing("y", "c3")) == "closed"
+    world.session.evict("c3", "abc")
+    world.do(opening("z"))
+    assert world.codes(
+        append("116", block_id="abc", context_id="c4"), seal("117", block_id="abc", context_id="c4"),
+    ) == [None, None]  # fmt: skip
 
 
 @pytest.mark.requirement("terminal:limit:long-id")

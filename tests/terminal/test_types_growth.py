@@ -1,6 +1,5 @@
 """What growing and cutting cost: counted, not timed, so that a busy machine changes nothing."""
 
-import sys
 import tracemalloc
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -12,6 +11,7 @@ from blockwire.terminal.content import Content, Line, Span, Style
 from blockwire.terminal.types import CONTENT_TYPES
 from blockwire.terminal.types.pieces import CHUNK_CHARS, WAITING_PIECES_MAX
 from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
+from tests.support.counting import calls_in
 
 WINDOW: Final = 1_000
 OPERATIONS: Final = (20 * WINDOW, pytest.param(100 * WINDOW, marks=pytest.mark.exhaustive))
@@ -30,23 +30,6 @@ GROWTHS: Final[list[tuple[str, Any, Step]]] = [
 by_type = pytest.mark.parametrize(
     ("name", "data", "fragment"), GROWTHS, ids=[name for name, _data, _fragment in GROWTHS]
 )
-
-
-def calls_in(work: Callable[[], object]) -> int:
-    """Return how many functions are called, the interpreter's own included."""
-    count = 0
-
-    def note(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def grown(name: str, data: Any, fragment: Step, operations: int) -> Content:

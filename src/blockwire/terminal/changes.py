@@ -118,7 +118,7 @@ def _append(
         operation.operation_id, body.lifecycle,
     )  # fmt: skip
     context.blocks[body.block_id] = block
-    context.id_chars += len(body.block_id)
+    ledger.count_id(context, len(body.block_id))
     ledger.block_count += 1
     ledger.count(context, sheet.content.cost_bytes)
     return BlockAppended(block, operation.operation_id)

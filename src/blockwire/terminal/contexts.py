@@ -85,7 +85,8 @@ class Context(Struct, eq=False):
 
     Attributes:
         operation_ids: Used up, by success or rejection; empty once no operation can be taken.
-        id_chars: Scalars of its operation and Block ids.
+        id_chars: Scalars of its operation and Block ids; once it is not open, of what its Blocks
+            keep of them.
         cost_bytes: Of its Blocks that are not evicted.
         is_full: Whether an id could not be recorded; then none is any more.
     """
@@ -120,6 +121,7 @@ class Ledger(Struct, eq=False, kw_only=True):
         request_id_chars: Scalars of the ids in ``requests``, those of Contexts too.
         open_count: Contexts that are open.
         operation_id_count: Operation ids of all of them.
+        id_chars: Those of all Contexts together.
         block_count: Blocks of all Contexts that are on record.
         cost_bytes: Of all Blocks that are not evicted.
         revision: Grows with every change; what was prepared before is stale.
@@ -132,6 +134,7 @@ class Ledger(Struct, eq=False, kw_only=True):
     request_id_chars: int = 0
     open_count: int = 0
     operation_id_count: int = 0
+    id_chars: int = 0
     block_count: int = 0
     cost_bytes: int = 0
     revision: int = 0
@@ -144,6 +147,7 @@ class Ledger(Struct, eq=False, kw_only=True):
             and not context.is_full
             and len(context.operation_ids) < limits.operation_ids_max
             and context.id_chars < limits.context_id_chars_max
+            and self.id_chars < limits.connection_id_chars_max
             and self.operation_id_count < limits.connection_operation_ids_max
         )
 
@@ -159,8 +163,13 @@ class Ledger(Struct, eq=False, kw_only=True):
     def add_operation_id(self, context: Context, operation_id: str) -> None:
         """Use an operation id up that is new and can be recorded."""
         context.operation_ids.add(operation_id)
-        context.id_chars += len(operation_id)
         self.operation_id_count += 1
+        self.count_id(context, len(operation_id))
+
+    def count_id(self, context: Context, chars: int) -> None:
+        """Add the scalars of an id to the sums; a negative number takes them away."""
+        context.id_chars += chars
+        self.id_chars += chars
 
     def count(self, context: Context, cost_bytes: int) -> None:
         """Add to the sums; a negative cost takes away."""
@@ -173,10 +182,18 @@ class Ledger(Struct, eq=False, kw_only=True):
         self.open_count -= 1
         self.operation_id_count -= len(context.operation_ids)
         context.operation_ids = set()
+        kept_chars = sum(map(_id_chars, context.blocks.values()))
+        self.count_id(context, kept_chars - context.id_chars)
         for block in [block for block in context.blocks.values() if block.content is None]:
             self.forget(context, block)
 
     def forget(self, context: Context, block: Block) -> None:
-        """Drop the record of an evicted Block that nothing can address any more."""
+        """Drop the record of an evicted Block of a Context that is not open any more."""
         del context.blocks[block.block_id]
         self.block_count -= 1
+        self.count_id(context, -_id_chars(block))
+
+
+def _id_chars(block: Block) -> int:
+    """Return the scalars of the ids that the record of a Block keeps."""
+    return len(block.block_id) + len(block.content_state)

@@ -21,6 +21,8 @@ class Limits(Struct, frozen=True, kw_only=True):
         operation_ids_max: Operation ids of one Context.
         context_id_chars_max: Scalars of the operation and Block ids of one Context together.
         connection_operation_ids_max: Operation ids of all open Contexts together.
+        connection_id_chars_max: Scalars of the ids of all Contexts together, without the operation ids
+            of those that are not open.
         blocks_max: Blocks of one Context, trimmed ones included.
         connection_blocks_max: Blocks of all Contexts, without trimmed ones of closed Contexts.
         block_bytes_max: ``cost_bytes`` of the content of one Block.
@@ -35,6 +37,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     operation_ids_max: int = 1_048_576
     context_id_chars_max: int = 67_108_864
     connection_operation_ids_max: int = 4_194_304
+    connection_id_chars_max: int = 134_217_728
     blocks_max: int = 262_144
     connection_blocks_max: int = 1_048_576
     block_bytes_max: int = 16_777_216

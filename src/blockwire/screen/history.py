@@ -161,15 +161,16 @@ class History:
         """Count rows that were estimated, about so many; return whether there are more."""
         while budget_rows > 0:
             if self._changed:
-                segment_id = next(iter(self._changed))
+                # The last one: the first is far to find in a dict that lost many from its front.
+                segment_id, _ = self._changed.popitem()
             elif self._unrefined_id < self.end_id:
                 segment_id = self._unrefined_id
+                self._unrefined_id += 1
             else:
                 return False
             budget_rows -= max(self._measure(segment_id, budget_rows), 1)
-            if self._segments[segment_id].is_measured:
-                self._changed.pop(segment_id, None)
-                self._unrefined_id += segment_id == self._unrefined_id
+            if not self._segments[segment_id].is_measured:
+                self._changed[segment_id] = None
         return bool(self._changed) or self._unrefined_id < self.end_id
 
     def last_place(self) -> Place:

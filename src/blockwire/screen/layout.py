@@ -51,8 +51,8 @@ class LaidLine:
     """
 
     __slots__ = (
-        "_ends", "_layout", "_paper", "_prefixes", "_rooms", "_span_ends", "_spans", "_starts",
-        "overflow_cells", "row_count", "shown", "start",
+        "_drawn", "_ends", "_layout", "_paper", "_prefixes", "_rooms", "_span_ends", "_spans",
+        "_starts", "overflow_cells", "row_count", "shown", "start",
     )  # fmt: skip
 
     def __init__(self, line: LogicalLine, paper: Paper, default_wrap: WrapMode) -> None:
@@ -80,6 +80,7 @@ class LaidLine:
             self._starts = array("Q", _row_starts(self.shown, self._rooms, mode))
         self.row_count = len(self._starts)
         self._ends = (*self._starts[1:], len(self.shown.shown))
+        self._drawn: dict[tuple[int, int], Row] = {}
 
     def row_of(self, index: int) -> int:
         """Return the row in which index ``index`` of what is shown stands."""
@@ -92,12 +93,18 @@ class LaidLine:
             number: From 0.
             scrolled_cells: How far a line that is not wrapped is scrolled sideways.
         """
+        hidden_cells = min(scrolled_cells, self.overflow_cells)
+        row = self._drawn.get((number, hidden_cells))
+        if row is None:
+            row = self._drawn[number, hidden_cells] = self._draw(number, hidden_cells)
+        return row
+
+    def _draw(self, number: int, hidden_cells: int) -> Row:
         prefix = self._prefixes[min(number, 1)]
         room_cells = self._rooms[min(number, 1)]
         prefix_cells = self._paper.columns - room_cells
         start, end = self._starts[number], self._ends[number]
         fill = self._layout.fill or None
-        hidden_cells = min(scrolled_cells, self.overflow_cells)
         if self.overflow_cells:
             pad_cells = 0
             spans = self._cut(room_cells, hidden_cells)
@@ -168,10 +175,27 @@ class LaidLine:
         return (*mark * is_marked_left, *spans, *behind, *mark * is_marked_right)
 
 
+def count_rows(line: LogicalLine, paper: Paper, default_wrap: WrapMode) -> int:
+    """Return the rows of a line without laying it out, where that is enough."""
+    layout = DEFAULT_LAYOUT if line.layout is None else line.layout
+    if layout.wrap == "none":
+        return 1
+    text = line_text(line)
+    if layout != DEFAULT_LAYOUT or not text.isprintable():
+        return LaidLine(line, paper, default_wrap).row_count
+    mode = default_wrap if line.layout is None else "word"
+    return len(wrap(text, paper.columns, ambiguous_width=paper.ambiguous_width, mode=mode))
+
+
+def line_text(line: LogicalLine) -> str:
+    """Return the text of a line."""
+    spans = line.spans
+    return spans[0].text if len(spans) == 1 else "".join([span.text for span in spans])
+
+
 def shown_line(line: LogicalLine, ambiguous_width: AmbiguousWidth) -> ShownLine:
     """Return what a line shows."""
-    text = "".join(span.text for span in line.spans)
-    return project_line(text, ambiguous_width=ambiguous_width)
+    return project_line(line_text(line), ambiguous_width=ambiguous_width)
 
 
 def _prefixes(

@@ -86,6 +86,13 @@ class OrdinaryText:
         """End a line that would go on: a Block stands behind it."""
         self.is_open = False
 
+    def text(self) -> str:
+        """Return all lines with their breaks."""
+        parts = zip(self._lines, self._breaks, strict=True)
+        return "".join(
+            ["".join([span.text for span in line]) + "\n" * breaks for line, breaks in parts]
+        )
+
     def lines(self, start: int = 0) -> Iterator[LogicalLine]:
         """Yield the lines from the one that holds scalar ``start``; at least one."""
         first = bisect_right(self._starts, min(start, self.scalar_count - 1)) - 1

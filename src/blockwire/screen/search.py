@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
 
 from blockwire.screen.history import History
-from blockwire.screen.layout import shown_line
+from blockwire.screen.layout import line_text, shown_line
 from blockwire.screen.positions import Change, Position, Range, survives
+from blockwire.terminal import LogicalLine
 
 
 class Search:
@@ -47,14 +49,14 @@ class Search:
         """Look for something else.
 
         Args:
-            query: A text on one line; its case counts if it has capitals.
+            query: A text; its case counts if it has capitals. What has a break is found nowhere.
             near: The first match from here on becomes the current one; while a query is typed,
                 give the same position again.
         """
         self.clear()
         self.query = query
-        if not query:
-            return
+        if not query or "\n" in query:
+            return  # nothing is longer than its line
         is_exact = any(char.isupper() for char in query)
         self._pattern = re.compile(re.escape(query), 0 if is_exact else re.IGNORECASE)
         self._near, self._is_seeking = near, True
@@ -72,8 +74,7 @@ class Search:
         """Search on, through about so many characters; return whether there are more."""
         while budget_chars > 0 and not self.is_complete:
             if self._changed:
-                segment_id = next(iter(self._changed))
-                offset = self._changed.pop(segment_id)
+                segment_id, offset = self._changed.popitem()
             else:
                 segment_id, end_id = self._unseen.pop()
                 offset = 0
@@ -122,36 +123,60 @@ class Search:
 
     def _search(self, segment_id: int, offset: int, budget_chars: int) -> int:
         """Search a segment from the line that holds a scalar; return the characters looked at."""
-        pattern = self._pattern
-        assert pattern is not None, "there is nothing to do without a query"
+        content = self._history.segment(segment_id).content
+        if offset == 0 and content.scalar_count < budget_chars:
+            text = content.text()
+            if text.replace("\n", " ").isprintable():
+                self._settle(segment_id, 0, self._search_printable(segment_id, 0, text))
+                return 1 + len(text)
         spent_chars = 1
         found: list[Range] = []
         begin: int | None = None
-        for line in self._history.segment(segment_id).lines(offset):
+        for line in content.lines(offset):
             if begin is None:
                 begin = line.start
             elif spent_chars >= budget_chars:
                 self._changed[segment_id] = line.start
                 break
-            shown = shown_line(line, self._history.paper.ambiguous_width)
-            spent_chars += 1 + len(shown.searchable)
-            for match in pattern.finditer(shown.searchable):
-                start, end = (
-                    Position(segment_id, line.start + at, index - shown.to_shown(at))
-                    for index in shown.found_range(*match.span())
-                    for at in [shown.to_scalar(index)]
-                )
-                found.append(Range(start, end))
+            text = line_text(line)
+            spent_chars += 1 + len(text)
+            if text.isprintable():
+                found += self._search_printable(segment_id, line.start, text)
+            else:
+                found += self._search_shown(segment_id, line)
         assert begin is not None, "every content has a line"
-        before = [
-            match for match in self._matches.get(segment_id, ()) if match.start.offset < begin
-        ]
-        self._set(segment_id, before + found)
         self._settle(segment_id, begin, found)
         return spent_chars
 
+    def _search_printable(self, segment_id: int, start: int, text: str) -> list[Range]:
+        """Search a text that is shown as it is, so that places in it are offsets."""
+        assert self._pattern is not None, "there is nothing to do without a query"
+        return [
+            Range(
+                Position(segment_id, start + match.start()),
+                Position(segment_id, start + match.end()),
+            )
+            for match in self._pattern.finditer(text)
+        ]
+
+    def _search_shown(self, segment_id: int, line: LogicalLine) -> Iterator[Range]:
+        assert self._pattern is not None, "there is nothing to do without a query"
+        shown = shown_line(line, self._history.paper.ambiguous_width)
+        for match in self._pattern.finditer(shown.searchable):
+            start, end = (
+                Position(segment_id, line.start + at, index - shown.to_shown(at))
+                for index in shown.found_range(*match.span())
+                for at in [shown.to_scalar(index)]
+            )
+            yield Range(start, end)
+
     def _settle(self, segment_id: int, begin: int, found: list[Range]) -> None:
-        """Choose the current match if it is looked for; drop it if it is not found again."""
+        """Replace the matches from a scalar on.
+
+        Choose the current one if it is looked for; drop it if it is not found again.
+        """
+        matches = self._matches.get(segment_id, ())
+        self._set(segment_id, [it for it in matches if it.start.offset < begin] + found)
         if self._is_seeking:
             self.current = next((match for match in found if match.start >= self._near), None)
             self._is_seeking = self.current is None

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from blockwire.screen.layout import LaidLine, Paper
+from blockwire.screen.layout import Paper, count_rows
 from blockwire.screen.ordinary import OrdinaryText
 from blockwire.terminal import BlockView, Content, LogicalLine
 from blockwire.text import WrapMode
@@ -93,13 +93,14 @@ class Segment:
         if self.is_measured:
             return 0
         spent_rows = 0
+        wrap = self.wrap
         lines = self.lines(self._starts[-1] if self._starts else 0)
         if self._starts:
             next(lines)
         for line in lines:
             if budget_rows is not None and spent_rows >= budget_rows:
                 return spent_rows
-            row_count = LaidLine(line, self.paper, self.wrap).row_count
+            row_count = count_rows(line, self.paper, wrap)
             self._starts.append(line.start)
             self._tops.append(self.height_rows)
             self.height_rows += row_count

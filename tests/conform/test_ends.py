@@ -33,7 +33,7 @@ SMALL_TERMINAL: Final = [*BARE, str(MUTANTS / "small_terminal.py")]
 SMALL_APPLICATION: Final = [*BARE, str(MUTANTS / "small_application.py")]
 ENV: Final = {"PATH": os.environ.get("PATH", "")}
 CASES: Final = load_cases()
-MUTANT_S: Final = 10.0
+MUTANT_S: Final = 5.0
 """Some wait for ever for answers that they must not ask for."""
 
 

@@ -54,6 +54,7 @@ class Connection:
         request_ids: Those used by cases so far, with what they were used for.
         opened: Ids of Contexts that it gave to cases that look whether one comes twice.
         given: Ids of all Contexts that it gave.
+        asked_count: How many queries the runner has sent between what the cases sent.
     """
 
     def __init__(self, command: Sequence[str], *, env: Mapping[str, str], answer_s: float) -> None:
@@ -67,6 +68,7 @@ class Connection:
         self.opened: set[str] = set()
         self.given: set[str] = set()
         self.answered = ""
+        self.asked_count = 0
         self._left_open: dict[str, None] = {}
         self._closes = itertools.count(1)
         self.optional_types: tuple[str, ...] | None = None
@@ -145,6 +147,7 @@ class Connection:
 
     def _ask_barrier(self, data: bytes, within_s: float) -> tuple[list[Message | bytes], Message]:
         # Short: a terminal has a limit for ids, and this is no case of it.
+        self.asked_count += 1
         barrier = f"conform-{next(self._barriers)}"
         query = {"version": 1, "kind": "capability.query", "request_id": barrier, "body": {}}
         self._child.write(data + self.encode(query))

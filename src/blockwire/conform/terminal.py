@@ -18,6 +18,8 @@ __all__ = ["ANSWER_S", "judge_terminal"]
 
 ANSWER_S: Final = 5.0
 """How long a terminal has to answer a query."""
+ASKED_MAX: Final = 1_000
+"""Queries after which the next case gets a new program: a terminal stores a number of outcomes."""
 STARTS_MAX: Final = 2
 """Starts in a row that fail, after which the rest is not tried: the program is not there."""
 
@@ -93,7 +95,7 @@ class _Judge:
             self._is_used = True
             play(case, connection, f"c{self._count}")
             self._tidy(connection)
-            if needs_fresh(case, connection):
+            if connection.asked_count >= ASKED_MAX or needs_fresh(case, connection):
                 # Its ids were used as they are: nobody else can have them on this connection.
                 self.close()
         except NotShown as not_shown:

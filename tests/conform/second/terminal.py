@@ -299,6 +299,7 @@ class Limits:
     operation_ids_max: int = 1_048_576
     context_id_chars_max: int = 67_108_864
     connection_operation_ids_max: int = 4_194_304
+    connection_id_chars_max: int = 134_217_728
     blocks_max: int = 262_144
     connection_blocks_max: int = 1_048_576
     block_bytes_max: int = 16_777_216
@@ -354,6 +355,7 @@ class Session:
     contexts: dict[str, Context] = field(default_factory=dict)
     contexts_open: int = 0
     operations: int = 0
+    id_chars: int = 0
     blocks: int = 0
     size: int = 0
 
@@ -430,6 +432,8 @@ class Session:
             self.operations -= len(context.operations)
             context.is_open = False
             context.operations.clear()
+            self.id_chars -= context.id_chars
+            self.id_chars += sum(len(key) + len(it.state) for key, it in context.blocks.items())
             for block in context.blocks.values():
                 block.is_sealed = True
         return {"body": {"outcome": "closed"}}
@@ -446,11 +450,13 @@ class Session:
             or len(context.operations) >= limits.operation_ids_max
             or self.operations >= limits.connection_operation_ids_max
             or context.id_chars >= limits.context_id_chars_max
+            or self.id_chars >= limits.connection_id_chars_max
         )
         context.is_full |= is_short and is_new and not has_room
         if has_room and is_new:
             context.operations.add(operation)
             context.id_chars += len(operation)
+            self.id_chars += len(operation)
             self.operations += 1
         demand("invalid_message", is_valid)
         demand("resource_exhausted", has_room)
@@ -485,6 +491,7 @@ class Session:
             demand("resource_exhausted", self.has_room_for_block(context, key))
             context.blocks[key] = block
             context.id_chars += len(key)
+            self.id_chars += len(key)
             self.blocks += 1
         before = len(block.utf8)
         block.replace_suffix(retain, text)

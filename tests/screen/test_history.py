@@ -16,8 +16,29 @@ from blockwire.screen.ordinary import (
     SEGMENT_LINES_MAX,
     OrdinaryText,
 )
-from blockwire.terminal import ContextOpened, Layout, Line, PassThrough, Span, Style, project_line
-from tests.screen.desks import Desk
+from blockwire.terminal import (
+    ContextOpened,
+    Endpoint,
+    Layout,
+    Line,
+    PassThrough,
+    Span,
+    Style,
+    TerminalSession,
+    project_line,
+)
+from tests.screen.desks import Desk, drawn
+from tests.terminal.sessions import (
+    append,
+    code_of,
+    extend,
+    framed,
+    numbered_contexts,
+    opening,
+    replace_suffix,
+    replies,
+    seal,
+)
 
 
 class Lines:
@@ -331,6 +352,34 @@ def test_a_change_of_a_block_that_was_trimmed_is_nothing() -> None:
     assert desk.everything() == []
     assert desk.screen.history.is_empty
     assert desk.screen.history.cost_bytes == 0
+
+
+def test_a_screen_shows_what_an_endpoint_wants_done() -> None:
+    screen = Screen(20, 4)
+    session = TerminalSession(new_context_id=numbered_contexts())
+    endpoint = Endpoint(session)
+    stream = (
+        b"$ run\r\n"
+        + framed(opening(), append("1", "answer"), extend("2", "1", " grows"))
+        + b"between\r\n"
+        + framed(append("3", "other", block_id="b"), replace_suffix("4", "2", 6, "!"))
+    )
+
+    for effect in endpoint.receive_data(stream):
+        if isinstance(effect, PassThrough):
+            rows = effect.data.decode().split("\r\n")[:-1]
+            screen.append_ordinary(OrdinaryRow((Span(text=row),)) for row in rows)
+        else:
+            screen.apply(effect)
+
+    assert [drawn(row) for row in screen.view()] == ["$ run", "answer!", "between", "other"]
+    screen.capacity_bytes = 0
+    for block in screen.trim():
+        endpoint.evict(block.context_id, block.block_id)
+    effects = endpoint.receive_data(framed(extend("5", "4"), seal("6")))
+    assert [code_of(message) for message in replies(effects)] == ["resource_exhausted"]
+    assert [screen.apply(effect) for effect in effects] == [False, False]
+    assert [drawn(row) for row in screen.view()] == ["~"] * 4
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(0, 1), (1, 0), (-1, 5)])

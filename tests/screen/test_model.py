@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from blockwire.screen import Anchor, Position, Range, SelectionUnit
 from blockwire.terminal import Line, Span
@@ -84,8 +84,21 @@ class ScreenMachine(RuleBasedStateMachine):
         ]
 
     def pick(self, place: int) -> str | None:
+        """Return a Block that can be changed, rather one that is read or selected."""
         names = self.changeable()
+        looked_at = [self.anchor.position.segment_id] if self.anchor else []
+        if self.chosen is not None:
+            looked_at += [self.chosen[0][0], self.chosen[1][0]]
+        dear = [self.order[it] for it in looked_at if it < len(self.order)]
+        names = [name for name in names if name in dear and place % 3] or names
         return names[place % len(names)] if names else None
+
+    @initialize(first=st.lists(texts, min_size=2, max_size=5), width=columns, height=rows)
+    def begin(self, first: list[str], width: int, height: int) -> None:
+        """Begin with something to read, or nothing will happen to it for long."""
+        self.desk.screen.resize(width, height)
+        for number, text in enumerate(first):
+            self.append(text, number % 2 == 1)
 
     # what arrives -------------------------------------------------------------------------
     @rule(text=texts, is_lines=st.booleans())
@@ -322,4 +335,4 @@ class ScreenMachine(RuleBasedStateMachine):
 
 
 TestScreen = ScreenMachine.TestCase
-TestScreen.settings = settings(stateful_step_count=25)
+TestScreen.settings = settings(stateful_step_count=30)

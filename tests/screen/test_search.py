@@ -206,3 +206,19 @@ def test_without_a_query_nothing_is_done() -> None:
     assert desk.found() == []
     assert not desk.screen.search.step(10)
     assert (desk.screen.search.query, desk.screen.search.current) == ("", None)
+
+
+def test_a_current_match_stays_while_what_is_before_it_is_searched_in_slices() -> None:
+    desk = Desk()
+    desk.append("a", "hay\n" * 50)
+    search = desk.screen.search
+    search.find("needle", Position(0, 0))
+    desk.extend("a", "needle")
+    seen = []
+
+    while search.step(10):
+        seen.append(search.current is not None)
+    seen.append(search.current is not None)
+
+    assert seen == sorted(seen)
+    assert start(search.current) == (0, 200)

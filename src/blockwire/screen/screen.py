@@ -67,7 +67,8 @@ class Screen:
     def apply(self, effect: Effect) -> bool:
         """Take note of what an endpoint wants done; return whether the history changed.
 
-        Effects must come in their order. What is no change of a Block does nothing.
+        Effects must come in their order; what is no change of a Block does nothing. Blocks are live,
+        so rows are looked at once all effects of one call of the endpoint were applied.
         """
         change = self.history.apply(effect)
         if change is None:

@@ -1,6 +1,6 @@
-"""Code to HTML, coloured by classes where it is short and its language is well known.
+"""Code in colours, where it is short and its language is well known.
 
-Spec: docs/spec/rendering/html.md.
+Spec: docs/spec/rendering/html.md; of single lines: docs/spec/rendering/projector.md.
 
 Lexers are regular expressions of others, and the text is whatever a model wrote. So only the
 lexers below run, and only on short code; everything else is plain text, which is as true.
@@ -24,7 +24,14 @@ from blockwire.render.htmltext import html_text
 from blockwire.render.stylesheet import CODE_CLASSES
 from blockwire.text import label_controls
 
-__all__ = ["COLOURED_CHARS_MAX", "HIGHLIGHTED_CHARS_MAX", "LANGUAGES", "LINE_CHARS_MAX", "Colours"]
+__all__ = [
+    "COLOURED_CHARS_MAX",
+    "HIGHLIGHTED_CHARS_MAX",
+    "LANGUAGES",
+    "LINE_CHARS_MAX",
+    "Colours",
+    "line_pieces",
+]
 
 HIGHLIGHTED_CHARS_MAX: Final = 5_000
 """Longest code that is coloured: for some texts the lexers need the square of its time."""
@@ -71,7 +78,9 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 _LAST_END: Final = re.compile(r"\n((?:</span>)?)\Z")
-_COLOURED: Final = frozenset(" ".join(CODE_CLASSES.values()).split())
+_USES: Final[Mapping[str, str]] = MappingProxyType(
+    {name: use for use, names in CODE_CLASSES.items() for name in names.split()}
+)
 
 
 @lru_cache(maxsize=len(LANGUAGES))
@@ -85,7 +94,7 @@ def _class_of(kind: _TokenType) -> str:
     while kind.parent is not None and kind not in STANDARD_TYPES:
         kind = kind.parent
     css_class = STANDARD_TYPES[kind]
-    return css_class if css_class in _COLOURED else ""
+    return css_class if css_class in _USES else ""
 
 
 class Colours:
@@ -109,12 +118,37 @@ class Colours:
         return _coloured(code, name)
 
 
+def line_pieces(line: str, language: str) -> list[tuple[str, str]] | None:
+    """Return one line of code as pieces, each with the use of its colour (perhaps empty).
+
+    A line is looked at by itself, so it looks the same whatever comes before and after it.
+
+    Args:
+        line: Without its break; controls are labels already.
+        language: As a fence names it.
+
+    Returns:
+        None where it cannot be coloured: unknown language, or too long.
+    """
+    name = LANGUAGES.get(language.lower())
+    if name is None or len(line) > LINE_CHARS_MAX:
+        return None
+    pieces = _pieces(line + "\n", name)
+    if pieces is None:
+        return None
+    return [(_USES.get(css_class, ""), value.removesuffix("\n")) for css_class, value in pieces]
+
+
+def _pieces(whole: str, name: str) -> list[tuple[str, str]] | None:
+    pieces = [(_class_of(kind), value) for kind, value in _lexer(name).get_tokens(whole)]
+    # A lexer that loses or changes a character shows other code than was written.
+    return pieces if "".join(value for _class, value in pieces) == whole else None
+
+
 def _coloured(code: str, name: str) -> str:
     # Some lexers overlook a last line without its end.
-    whole = label_controls(code) + "\n"
-    pieces = [(_class_of(kind), value) for kind, value in _lexer(name).get_tokens(whole)]
-    if "".join(value for _class, value in pieces) != whole:
-        # A lexer that loses or changes a character shows other code than was written.
+    pieces = _pieces(label_controls(code) + "\n", name)
+    if pieces is None:
         return html_text(code)
     out: list[str] = []
     for css_class, group in groupby(pieces, key=itemgetter(0)):

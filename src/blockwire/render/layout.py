@@ -1,4 +1,4 @@
-"""Spans to rows: greedy word wrapping that is stable under growth.
+"""Lines and rows: greedy word wrapping that is stable under growth.
 
 Spec: docs/spec/rendering/terminal.md.
 
@@ -9,7 +9,7 @@ which is what lets a stream print a paragraph before it ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from blockwire.render.spans import (
     PLAIN,
@@ -24,10 +24,56 @@ from blockwire.render.spans import (
 )
 from blockwire.text import width, wrap
 
-__all__ = ["TEXT_COLUMNS_MIN", "indent", "rule_span", "trimmed", "wrap_spans"]
+__all__ = [
+    "BLANK_LINE",
+    "BLANK_ROW",
+    "TEXT_COLUMNS_MIN",
+    "FlowLine",
+    "indent",
+    "line_rows",
+    "rows_of",
+    "rule_span",
+    "trimmed",
+    "wrap_spans",
+]
 
 TEXT_COLUMNS_MIN: Final = 4
 """Columns that a prefix must leave for text; else it is dropped."""
+
+
+class FlowLine(NamedTuple):
+    """One line before it is laid out: what every renderer for terminals is made from.
+
+    Attributes:
+        spans: Its text.
+        first: Prefix of its first row.
+        rest: Prefix of each further row.
+        kind: ``words`` are wrapped at words; ``code`` and a ``title`` become one row that the
+            terminal wraps, ``whole`` one row that fits already.
+    """
+
+    spans: tuple[Span, ...] = ()
+    first: tuple[Span, ...] = ()
+    rest: tuple[Span, ...] = ()
+    kind: Literal["words", "code", "title", "whole"] = "words"
+
+
+BLANK_LINE: Final = FlowLine(kind="whole")
+BLANK_ROW: Final = Row(())
+
+
+def line_rows(line: FlowLine, look: TerminalLook) -> list[Row]:
+    """Return the rows of one line."""
+    if line.kind == "words":
+        return wrap_spans(line.spans, look, first_prefix=line.first, rest_prefix=line.rest)
+    if not line.spans:
+        return [Row(trimmed(line.first))]
+    return [Row(join_spans((*line.first, *line.spans)), is_soft=line.kind != "whole")]
+
+
+def rows_of(lines: Iterable[FlowLine], look: TerminalLook) -> list[Row]:
+    """Return the rows of lines."""
+    return [row for line in lines for row in line_rows(line, look)]
 
 
 def wrap_spans(

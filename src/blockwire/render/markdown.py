@@ -1,4 +1,4 @@
-"""Block-level Markdown to rows.
+"""Block-level Markdown to lines, and those to rows.
 
 Spec: docs/spec/rendering/markdown.md.
 
@@ -15,9 +15,18 @@ from typing import Final, NamedTuple
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from blockwire.render.highlight import line_pieces
 from blockwire.render.inline import inline_lines, markdown_parser
-from blockwire.render.layout import indent, rule_span, trimmed, wrap_spans
+from blockwire.render.layout import (
+    BLANK_LINE,
+    FlowLine,
+    indent,
+    rows_of,
+    rule_span,
+    trimmed,
+)
 from blockwire.render.spans import (
+    PLAIN,
     Row,
     Span,
     Style,
@@ -25,29 +34,29 @@ from blockwire.render.spans import (
     clean,
     join_spans,
     row_width,
+    shown_text,
     spans_width,
 )
 from blockwire.render.table import Align, Cell, table_rows
 
 __all__ = [
-    "BLANK",
     "TOP",
     "Node",
     "Place",
     "code_label",
-    "code_row",
-    "code_rows",
+    "code_line",
+    "code_lines",
     "fence_language",
     "gap_between",
-    "item_rows",
+    "item_lines",
     "last_line",
     "line_range",
+    "markdown_lines",
     "markdown_rows",
-    "node_rows",
+    "node_lines",
     "parse_blocks",
 ]
 
-BLANK: Final = Row(())
 Node = SyntaxTreeNode
 
 _HEADING: Final = Style(bold=True)
@@ -60,10 +69,23 @@ _CODE: Final = Style(colour="green")
 _LABEL: Final = Style(dim=True)
 _UNDERLINES: Final[Mapping[str, str]] = MappingProxyType({"=": "\u2550", "-": "\u2500"})
 BULLETS: Final = "•◦▪"
+_CODE_COLOURS: Final[Mapping[str, Style]] = MappingProxyType(
+    {
+        "keyword": Style(colour="magenta"),
+        "string": Style(colour="green"),
+        "number": Style(colour="cyan"),
+        "name": Style(colour="blue"),
+        "comment": Style(colour="bright_black"),
+        "bad": Style(colour="red"),
+    }
+)
 RULE_COLUMNS_MAX: Final = 24
 """Longest horizontal rule."""
 NESTING_SHARE: Final = 2
 """Quote bars and indents take at most one part in so many of a row; deeper ones are left out."""
+
+PREFIX_COLUMNS_MAX: Final = 60
+"""Most columns of quote bars and indents: with the indent of code, what a terminal takes."""
 
 
 class Place(NamedTuple):
@@ -87,7 +109,7 @@ class Place(NamedTuple):
             first=join_spans((*self.first, first)), rest=join_spans((*self.rest, *rest))
         )
         columns = max(spans_width(inner.first, look), spans_width(inner.rest, look))
-        return inner if columns * NESTING_SHARE <= look.columns else self
+        return inner if columns <= min(look.columns // NESTING_SHARE, PREFIX_COLUMNS_MAX) else self
 
     def after(self) -> Place:
         """Return the place of what follows the first row."""
@@ -107,27 +129,32 @@ def parse_blocks(source: str) -> list[Node]:
 
 def markdown_rows(source: str, look: TerminalLook) -> list[Row]:
     """Return the rows of a whole Markdown text."""
-    rows: list[Row] = []
+    return rows_of(markdown_lines(source, look), look)
+
+
+def markdown_lines(source: str, look: TerminalLook) -> list[FlowLine]:
+    """Return the lines of a whole Markdown text."""
+    lines: list[FlowLine] = []
     for node in parse_blocks(source):
-        if rows:
-            rows.append(BLANK)
-        rows += node_rows(node, look)
-    return rows
+        if lines:
+            lines.append(BLANK_LINE)
+        lines += node_lines(node, look)
+    return lines
 
 
-def node_rows(node: Node, look: TerminalLook, place: Place = TOP) -> list[Row]:
-    """Return the rows of one block, without blank rows around it."""
+def node_lines(node: Node, look: TerminalLook, place: Place = TOP) -> list[FlowLine]:
+    """Return the lines of one block, without blank ones around it."""
     return _RENDERERS[node.type](node, look, place)
 
 
-def _children_rows(nodes: Sequence[Node], look: TerminalLook, place: Place) -> list[Row]:
-    rows: list[Row] = []
+def _children_lines(nodes: Sequence[Node], look: TerminalLook, place: Place) -> list[FlowLine]:
+    lines: list[FlowLine] = []
     for node in nodes:
-        if rows:
-            rows.append(Row(trimmed(place.rest)))
-        rows += node_rows(node, look, place)
+        if lines:
+            lines.append(_bare(place.rest))
+        lines += node_lines(node, look, place)
         place = place.after()
-    return rows
+    return lines
 
 
 def inline_of(node: Node) -> Sequence[Token] | None:
@@ -137,53 +164,58 @@ def inline_of(node: Node) -> Sequence[Token] | None:
     return token.children
 
 
-def _lines(lines: Sequence[Sequence[Span]], look: TerminalLook, place: Place) -> list[Row]:
-    rows: list[Row] = []
-    for line in lines:
-        rows += wrap_spans(line, look, first_prefix=place.first, rest_prefix=place.rest)
+def _bare(prefix: tuple[Span, ...]) -> FlowLine:
+    """Return a line that has nothing but a prefix: quote bars go on, blanks do not."""
+    return FlowLine((), trimmed(prefix), kind="whole")
+
+
+def _words(texts: Sequence[Sequence[Span]], place: Place) -> list[FlowLine]:
+    lines: list[FlowLine] = []
+    for spans in texts:
+        lines.append(FlowLine(tuple(spans), place.first, place.rest))
         place = place.after()
-    return rows
+    return lines
 
 
-def _paragraph(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    return _lines(inline_lines(inline_of(node)), look, place)
+def _paragraph(node: Node, _look: TerminalLook, place: Place) -> list[FlowLine]:
+    return _words(inline_lines(inline_of(node)), place)
 
 
-def _heading(node: Node, look: TerminalLook, place: Place) -> list[Row]:
+def _heading(node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
     mark = _UNDERLINES.get(node.markup)
-    if mark is None:
-        return _lines(inline_lines(inline_of(node), _HEADING), look, place)
+    if mark is None or not look.lays_out:
+        return _words(inline_lines(inline_of(node), _HEADING), place)
     # A paragraph turns into such a heading by its very last line; by then a stream has shown its
     # rows. So it looks like a paragraph with a rule below.
-    rows = _paragraph(node, look, place)
+    lines = _paragraph(node, look, place)
     used = spans_width(place.rest, look)
-    columns = max(row_width(row, look) for row in rows) - used
+    columns = max(row_width(row, look) for row in rows_of(lines, look)) - used
     rule = rule_span(columns, _LABEL, look, mark=mark)
-    return [*rows, Row(join_spans((*place.rest, rule)))]
+    return [*lines, FlowLine((rule,), place.rest, kind="whole")]
 
 
-def _rule(_node: Node, look: TerminalLook, place: Place) -> list[Row]:
+def _rule(_node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
     columns = min(look.columns - spans_width(place.first, look), RULE_COLUMNS_MAX)
-    return [Row(join_spans((*place.first, rule_span(columns, _LABEL, look))))]
+    return [FlowLine((rule_span(columns, _LABEL, look),), place.first, kind="whole")]
 
 
-def _quote(node: Node, look: TerminalLook, place: Place) -> list[Row]:
+def _quote(node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
     inner = place.quoted(look)
-    return _children_rows(node.children, look, inner) or [Row(trimmed(inner.first))]
+    return _children_lines(node.children, look, inner) or [_bare(inner.first)]
 
 
-def _list(node: Node, look: TerminalLook, place: Place) -> list[Row]:
+def _list(node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
     number = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
-    rows: list[Row] = []
+    lines: list[FlowLine] = []
     previous: Node | None = None
     for item in node.children:
         if previous is not None and gap_between(previous, item):
-            rows.append(Row(trimmed(place.rest)))
-        rows += item_rows(item, look, place, number)
+            lines.append(_bare(place.rest))
+        lines += item_lines(item, look, place, number)
         number = None if number is None else number + 1
         place = place.after()
         previous = item
-    return rows
+    return lines
 
 
 def line_range(node: Node) -> tuple[int, int]:
@@ -207,50 +239,59 @@ def last_line(node: Node) -> int:
     return last_line(node.children[-1]) if node.children else start + 1
 
 
-def item_rows(item: Node, look: TerminalLook, place: Place, number: int | None) -> list[Row]:
-    """Return the rows of one list item; ``number`` is None for bullets."""
+def item_lines(item: Node, look: TerminalLook, place: Place, number: int | None) -> list[FlowLine]:
+    """Return the lines of one list item; ``number`` is None for bullets."""
     marker = f"{number}. " if number is not None else BULLETS[place.depth % len(BULLETS)] + " "
     inner = place.itemised(Span(marker, _MARKER), look)
     if not item.children:
-        return [Row(trimmed(inner.first))]
-    rows: list[Row] = []
+        return [_bare(inner.first)]
+    lines: list[FlowLine] = []
     previous: Node | None = None
     for child in item.children:
         if previous is not None and (gap_between(previous, child) or child.type not in _LISTS):
-            rows.append(Row(trimmed(inner.rest)))
-        rows += node_rows(child, look, inner)
+            lines.append(_bare(inner.rest))
+        lines += node_lines(child, look, inner)
         inner = inner.after()
         previous = child
-    return rows
+    return lines
 
 
-def code_rows(text: str, language: str, look: TerminalLook, place: Place = TOP) -> list[Row]:
+def code_lines(text: str, language: str, look: TerminalLook, place: Place = TOP) -> list[FlowLine]:
     """Return a code fence: its language, then its lines, which the terminal itself wraps.
 
     A line longer than the screen is one logical line, so copying it gives it back in one piece.
     """
-    rows: list[Row] = []
+    lines: list[FlowLine] = []
     if language:
-        rows.append(code_label(language, place))
+        lines.append(code_label(language, place))
         place = place.after()
     for line in text.split("\n"):
-        rows.append(code_row(line, look, place))
+        lines.append(code_line(line, language, look, place))
         place = place.after()
-    return rows
+    return lines
 
 
-def code_label(language: str, place: Place = TOP) -> Row:
-    """Return the row that names the language of a fence."""
-    label = Span(clean(language), _LABEL)
-    return Row(join_spans((*place.first, *_CODE_INDENT, label)), is_soft=True)
+def code_label(language: str, place: Place = TOP) -> FlowLine:
+    """Return the line that names the language of a fence."""
+    return _code((Span(clean(language), _LABEL),), place)
 
 
-def code_row(line: str, look: TerminalLook, place: Place = TOP) -> Row:
-    """Return one line of code."""
+def code_line(line: str, language: str, look: TerminalLook, place: Place = TOP) -> FlowLine:
+    """Return one line of code; coloured, as it is by itself, where it is not laid out here."""
     if not line:
-        return Row(trimmed(place.first))
-    code = Span(clean(line, ambiguous_width=look.ambiguous_width), _CODE)
-    return Row(join_spans((*place.first, *_CODE_INDENT, code)), is_soft=True)
+        return _bare(place.first)
+    text = shown_text(line, look)
+    pieces = None if look.lays_out else line_pieces(text, language)
+    if pieces is None:
+        return _code((Span(text, _CODE),), place)
+    return _code(
+        join_spans(Span(piece, _CODE_COLOURS.get(use, PLAIN)) for use, piece in pieces), place
+    )
+
+
+def _code(spans: tuple[Span, ...], place: Place) -> FlowLine:
+    first, rest = (*place.first, *_CODE_INDENT), (*place.rest, *_CODE_INDENT)
+    return FlowLine(spans, join_spans(first), join_spans(rest), "code")
 
 
 def fence_language(info: str) -> str:
@@ -258,22 +299,22 @@ def fence_language(info: str) -> str:
     return info.strip().split(maxsplit=1)[0] if info.strip() else ""
 
 
-def _fence(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    return code_rows(node.content.removesuffix("\n"), fence_language(node.info), look, place)
+def _fence(node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
+    return code_lines(node.content.removesuffix("\n"), fence_language(node.info), look, place)
 
 
-def _code_block(node: Node, look: TerminalLook, place: Place) -> list[Row]:
-    return code_rows(node.content.removesuffix("\n"), "", look, place)
+def _code_block(node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
+    return code_lines(node.content.removesuffix("\n"), "", look, place)
 
 
-def _table(node: Node, look: TerminalLook, place: Place) -> list[Row]:
+def _table(node: Node, look: TerminalLook, place: Place) -> list[FlowLine]:
     header, *body = [_cells(row) for part in node.children for row in part.children]
     used = max(spans_width(place.first, look), spans_width(place.rest, look))
-    rows: list[Row] = []
+    lines: list[FlowLine] = []
     for row in table_rows(header, body, look._replace(columns=look.columns - used)):
-        rows.append(Row(join_spans((*place.first, *row.spans))))
+        lines.append(FlowLine(row.spans, place.first, place.rest, "whole"))
         place = place.after()
-    return rows
+    return lines
 
 
 def _cells(row: Node) -> list[Cell]:
@@ -281,12 +322,12 @@ def _cells(row: Node) -> list[Cell]:
     for cell in row.children:
         style = str(cell.attrs.get("style", ""))
         align: Align = "right" if "right" in style else "center" if "center" in style else "left"
-        lines = inline_lines(inline_of(cell))
-        cells.append(Cell(tuple(span for line in lines for span in line), align))
+        texts = inline_lines(inline_of(cell))
+        cells.append(Cell(tuple(span for spans in texts for span in spans), align))
     return cells
 
 
-_RENDERERS: Final[Mapping[str, Callable[[Node, TerminalLook, Place], list[Row]]]] = (
+_RENDERERS: Final[Mapping[str, Callable[[Node, TerminalLook, Place], list[FlowLine]]]] = (
     MappingProxyType(
         {
             "paragraph": _paragraph,

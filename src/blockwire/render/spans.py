@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from blockwire.text import AmbiguousWidth, expand_tabs, label_controls, width
 
 __all__ = [
+    "LINES_LOOK",
     "PLAIN",
     "Row",
     "Span",
@@ -26,6 +27,7 @@ __all__ = [
     "join_spans",
     "row_width",
     "safe_link",
+    "shown_text",
     "slice_spans",
     "spans_width",
 ]
@@ -81,17 +83,32 @@ class TerminalLook(NamedTuple):
         escapes: Whether any escape sequence may be written (not into ``TERM=dumb`` or a pipe).
         colour: Whether colours may be written (``NO_COLOR`` keeps bold and underline).
         ambiguous_width: Columns of East Asian ambiguous characters.
+        lays_out: Whether lines become rows of that many columns here; else they are given to a
+            terminal that wraps them itself, and ``columns`` bounds nothing.
     """
 
     columns: int = 80
     escapes: bool = True
     colour: bool = True
     ambiguous_width: AmbiguousWidth = 1
+    lays_out: bool = True
+
+
+ENDLESS_COLUMNS: Final = 1_000_000
+LINES_LOOK: Final = TerminalLook(columns=ENDLESS_COLUMNS, lays_out=False)
+"""The look of lines that a terminal lays out by itself."""
 
 
 def clean(text: str, *, ambiguous_width: AmbiguousWidth = 1) -> str:
     """Return one line of ``text`` with tabs expanded and every control shown as a label."""
     return expand_tabs(label_controls(text, breaks="label"), ambiguous_width=ambiguous_width)
+
+
+def shown_text(text: str, look: TerminalLook) -> str:
+    """Return one line of ``text`` as ``look`` shows it: a terminal that lays out keeps its Tabs."""
+    if look.lays_out:
+        return clean(text, ambiguous_width=look.ambiguous_width)
+    return label_controls(text, breaks="label")
 
 
 def spans_width(spans: Iterable[Span], look: TerminalLook) -> int:

@@ -15,8 +15,8 @@ from typing import cast
 from blockwire.content import Block, BlockState, Message, TurnState
 from blockwire.jsontext import Json
 from blockwire.render.incremental import MarkdownStream
-from blockwire.render.looks import block_rows, heading_row, is_shown, request_rows, status_rows
-from blockwire.render.markdown import BLANK
+from blockwire.render.layout import BLANK_ROW, line_rows, rows_of
+from blockwire.render.looks import block_rows, closing_lines, heading_line, is_shown
 from blockwire.render.spans import Row, TerminalLook, encode_row, slice_spans
 
 __all__ = ["TranscriptStream", "message_rows", "transcript_text"]
@@ -37,7 +37,7 @@ def message_rows(
         with_reasoning: Show reasoning, where the message has it.
         request: What the turn of the message waits for (``TurnState.request``).
     """
-    rows = [heading_row(message)]
+    rows = line_rows(heading_line(message), look)
     for block in cast("Iterable[Block]", message["content"]):
         rows += _parted(_shown_rows(block, look, with_reasoning=with_reasoning))
     return rows + _closing_rows(cast("str", message["status"]), request, look)
@@ -49,11 +49,11 @@ def _shown_rows(block: Block, look: TerminalLook, *, with_reasoning: bool) -> li
 
 def _closing_rows(status: str, request: Mapping[str, Json] | None, look: TerminalLook) -> list[Row]:
     """Return what stands below a message that is not finished."""
-    return _parted(request_rows(request, look) if request is not None else status_rows(status))
+    return _parted(rows_of(closing_lines(status, request, look), look))
 
 
 def _parted(rows: Sequence[Row]) -> list[Row]:
-    return [BLANK, *rows] if rows else []
+    return [BLANK_ROW, *rows] if rows else []
 
 
 def transcript_text(
@@ -110,7 +110,8 @@ class TranscriptStream:
         """Return the text that ``turn`` adds: a later state of the same turn, or another turn."""
         parts: list[str] = []
         if self._turn is None or self._turn.turn_id != turn.turn_id:
-            parts += [self.finish(), self._printed([*self._gap(), heading_row(turn.envelope)])]
+            heading = line_rows(heading_line(turn.envelope), self._look)
+            parts += [self.finish(), self._printed([*self._gap(), *heading])]
         self._turn = turn
         while self._block_index < len(turn.blocks):
             block = turn.blocks[self._block_index]
@@ -139,7 +140,7 @@ class TranscriptStream:
 
     def _gap(self) -> list[Row]:
         was_empty, self._is_empty = self._is_empty, False
-        return [] if was_empty else [BLANK]
+        return [] if was_empty else [BLANK_ROW]
 
     def _show_rest(self, turn: TurnState) -> str:
         parts = [self._show_whole(block) for block in turn.blocks[self._block_index :]]
@@ -170,7 +171,7 @@ class TranscriptStream:
         """Return the text of ``rows`` and of the beginning of the row below them."""
         if not rows and partial is None:
             return ""
-        gap = [] if self._prose_has_rows else [BLANK]
+        gap = [] if self._prose_has_rows else [BLANK_ROW]
         self._prose_has_rows = True
         text = self._printed([*gap, *rows])
         if partial is not None:

@@ -21,7 +21,8 @@ SELECTED: Final = "slow or exhaustive or hypothesis"
 RUNS: Final[dict[str, tuple[str, ...]]] = {
     "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),
     "render": ("render",),
-    "rooms": ("archives", "content", "jsontext", "providers", "sse", "text"),
+    "terminal": ("conform", "terminal", "tty"),
+    "rooms": ("archives", "content", "jsontext", "providers", "screen", "sse", "text"),
     "everything else": (),
 }
 

@@ -67,16 +67,7 @@ class Child:
             if is_raw:
                 tty.setraw(far)
             self.modes_before = termios.tcgetattr(far)
-            # Opening it without a controlling terminal makes it that; this comes after setsid.
-            actions: list[Any] = [
-                (os.POSIX_SPAWN_OPEN, 0, os.ttyname(far), os.O_RDWR, 0),
-                (os.POSIX_SPAWN_DUP2, 0, 1),
-            ]
-            if not shows_errors:
-                actions.append((os.POSIX_SPAWN_DUP2, 0, 2))
-            self.pid = os.posix_spawnp(
-                command[0], list(command), dict(env), file_actions=actions, setsid=True
-            )
+            self.pid = self._start(command, env, far, shows_errors=shows_errors)
         except OSError as error:
             os.close(self._near)
             detail = f"cannot start {command[0]}: {os.strerror(error.errno or 0)}"
@@ -88,6 +79,21 @@ class Child:
         self._is_open = True
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._near, selectors.EVENT_READ)
+
+    def _start(
+        self, command: Sequence[str], env: Mapping[str, str], far: int, *, shows_errors: bool
+    ) -> int:
+        """Start the program at the far end of its terminal, and return its process id."""
+        # Opening it without a controlling terminal makes it that; this comes after setsid.
+        actions: list[Any] = [
+            (os.POSIX_SPAWN_OPEN, 0, os.ttyname(far), os.O_RDWR, 0),
+            (os.POSIX_SPAWN_DUP2, 0, 1),
+        ]
+        if not shows_errors:
+            actions.append((os.POSIX_SPAWN_DUP2, 0, 2))
+        return os.posix_spawnp(
+            command[0], list(command), dict(env), file_actions=actions, setsid=True
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -13,6 +13,8 @@ import pytest
 
 from blockwire.render import TerminalLook, transcript_text
 from blockwire.render.documents import DocumentFormat, open_document
+from blockwire.render.projector import message_turn
+from tests.render.blocks import TYPES, project_all, show_blocks
 from tests.render.pages import document
 from tests.render.showcase import REQUESTS, SHOWCASE
 from tests.render.turns import block, message
@@ -33,15 +35,25 @@ SUFFIXES: Final[dict[str, DocumentFormat]] = {
     "text.txt": "text",
 }
 DOCUMENTS: Final = [f"{name}.{suffix}" for name in SHOWCASE for suffix in SUFFIXES]
+BLOCKS: Final = [f"{name}-blocks-{kind}.txt" for name in SHOWCASE for kind in ("lines", "plain")]
+"""Terminal Blocks, one below a line of its own; of lines, their layouts and styles too."""
 PAGE: Final = "page.html"
 """A whole page; the other files hold what stands between its head and its tail."""
-FILES: Final = [*ROWS, *DOCUMENTS, PAGE]
+FILES: Final = [*ROWS, *DOCUMENTS, *BLOCKS, PAGE]
 HELLO: Final = message(block("prose", markdown="Hello."), created_at=1_767_225_600_000)
 
 
 def rendered(file: str) -> str:
     if file == PAGE:
         return document("html", [HELLO], title="A page", created_at=1_767_225_600_000)
+    if file in BLOCKS:
+        name, kind = file.removesuffix(".txt").split("-blocks-")
+        types = TYPES[0] if kind == "lines" else ()
+        turns = [
+            message_turn(message, REQUESTS.get(str(message["id"])) if name == "waiting" else None)
+            for message in SHOWCASE[name]
+        ]
+        return "".join(show_blocks(project_all([turn], types)) for turn in turns)
     if file in DOCUMENTS:
         name, suffix = file.split(".", 1)
         opened = open_document(SUFFIXES[suffix])

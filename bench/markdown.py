@@ -11,7 +11,9 @@ from unittest.mock import patch
 from markdown_it import MarkdownIt
 
 from bench.figures import Figure
+from blockwire.content import BlockState, TurnState
 from blockwire.render import MarkdownStream, TerminalLook
+from blockwire.render.projector import TerminalProjector
 
 __all__ = ["measure_markdown"]
 
@@ -77,6 +79,20 @@ def parsed_per_token(count: int) -> float:
     return sum(lengths) / count
 
 
+def projected_per_token(count: int) -> tuple[float, float]:
+    """Return how many characters are parsed for a token that Blocks show, and its time in us."""
+    projector = TerminalProjector("message", ("text/lines",))
+    prose = BlockState({"id": "block_1", "type": "prose", "markdown": ""}, is_open=True)
+    turn = TurnState("turn_1", 0, {"role": "assistant", "created_at": 0}, blocks=(prose,))
+    started_s = time.process_time()
+    with counted_parsing() as lengths:
+        for token in tokens(count):
+            prose = prose.with_text(token)
+            turn = turn.with_block(0, prose)
+            projector.project(turn)
+    return sum(lengths) / count, (time.process_time() - started_s) / count * 1e6
+
+
 def stream_us(count: int) -> float:
     """Return the processor time of a token at the end of an answer of ``count`` tokens."""
     pieces = tokens(count + STEPS)
@@ -104,6 +120,7 @@ def measure_markdown(*, quick: bool) -> list[Figure]:
     lengths = TOKENS[:2] if quick else TOKENS
     parsed = {count: parsed_per_token(count) for count in lengths}
     costs = {count: min(stream_us(count) for _ in range(3)) for count in lengths}
+    projected = {count: projected_per_token(count) for count in lengths}
     longest = lengths[-1]
     figures = [
         Figure(
@@ -113,6 +130,18 @@ def measure_markdown(*, quick: bool) -> list[Figure]:
             peer=parsed[lengths[0]],
             peer_name=f"at {lengths[0]:,}",
             reach=FLAT,
+        )
+        for count in lengths[1:]
+    ]
+    figures += [
+        Figure(
+            what=f"Markdown in Blocks: characters parsed a token, {count:,} tokens",
+            ours=projected[count][0],
+            unit="",
+            peer=projected[lengths[0]][0],
+            peer_name=f"at {lengths[0]:,}",
+            reach=FLAT,
+            note=f"{projected[count][1]:.0f} us a token",
         )
         for count in lengths[1:]
     ]

@@ -15,6 +15,7 @@ from tests.screen.desks import Desk, drawn
 from tests.screen.naive import NaiveRow, NaiveSegment, Segments, copied, found, rows_of
 
 texts = st.text(alphabet="ab Ba\n\x1b漢字", max_size=24)
+long_texts = st.text(alphabet="ab Ba\n漢字", min_size=20, max_size=60)
 fragments = st.text(alphabet="ab Ba\n\x1b漢字", min_size=1, max_size=24)
 columns = st.integers(2, 12)
 rows = st.integers(1, 6)
@@ -93,12 +94,13 @@ class ScreenMachine(RuleBasedStateMachine):
         names = [name for name in names if name in dear and place % 3] or names
         return names[place % len(names)] if names else None
 
-    @initialize(first=st.lists(texts, min_size=2, max_size=5), width=columns, height=rows)
+    @initialize(first=st.lists(long_texts, min_size=2, max_size=4), width=columns, height=rows)
     def begin(self, first: list[str], width: int, height: int) -> None:
         """Begin with something to read, or nothing will happen to it for long."""
         self.desk.screen.resize(width, height)
         for number, text in enumerate(first):
             self.append(text, number % 2 == 1)
+        self.reveal(sum(map(len, first)))
 
     # what arrives -------------------------------------------------------------------------
     @rule(text=texts, is_lines=st.booleans())

@@ -18,6 +18,9 @@ CHUNK_CHARS: Final = 4_096
 # Pieces that wait to become a chunk; strings of one character take dozens of bytes each.
 WAITING_PIECES_MAX: Final = 64
 
+# Most texts never have one, and a list for each would be work for the collector. Stays empty.
+_NO_CHUNKS: Final[list[str | bytes]] = []
+
 _BREAK: Final = re.compile(r"\r\n?|\n")
 
 
@@ -63,7 +66,7 @@ class GrowingText:
     __slots__ = ("_chunks", "_waiting", "_waiting_chars", "scalar_count", "utf8_bytes")
 
     def __init__(self, text: str = "") -> None:
-        self._chunks: list[str | bytes] = []
+        self._chunks = _NO_CHUNKS
         self._waiting: list[str] = []
         self._waiting_chars = 0
         self.scalar_count = 0
@@ -192,6 +195,8 @@ class GrowingText:
     def _make_chunks(self) -> None:
         waiting = "".join(self._waiting)
         end = len(waiting) - len(waiting) % CHUNK_CHARS
+        if not self._chunks:
+            self._chunks = []
         self._chunks += [
             _packed(waiting[at : at + CHUNK_CHARS]) for at in range(0, end, CHUNK_CHARS)
         ]

@@ -20,7 +20,7 @@ from blockwire.conform import (
     load_cases,
 )
 from blockwire.errors import LocalProtocolError
-from tests.conform.mutants.table import APPLICATION, TERMINAL
+from tests.conform.mutants.table import ALLOWED, APPLICATION, TERMINAL
 from tests.spec.requirements import stated
 from tests.suites import PROJECT, handed_vectors, suites_root
 from tests.support.programs import command, environment
@@ -129,6 +129,14 @@ def test_a_part_of_the_scripts_tells_right_from_wrong(
     assert bool(failures(verdicts)) == bool(defects)
 
 
+@pytest.mark.parametrize("habit", ALLOWED)
+def test_what_no_page_demands_of_every_program_is_not_held_against_one(habit: str) -> None:
+    verdicts = judge_application([*SMALL_APPLICATION, habit], env=ENV, scripts=["supported"])
+
+    assert failures(verdicts) == {}
+    assert len(passed(verdicts)) > 10
+
+
 def test_a_terminal_may_name_its_contexts_as_the_vectors_name_others() -> None:
     few = [case for case in CASES if "nowhere" in str(case.row)]
 
@@ -166,7 +174,7 @@ def test_a_wrong_application_fails_on_its_own_requirement(
     "program", [SMALL_TERMINAL, SMALL_APPLICATION], ids=["terminal", "application"]
 )
 def test_every_mistake_in_the_table_has_its_switch(program: list[str]) -> None:
-    table = TERMINAL if program is SMALL_TERMINAL else APPLICATION
+    table = TERMINAL if program is SMALL_TERMINAL else (*APPLICATION, *ALLOWED)
     text = Path(program[-1]).read_text(encoding="utf-8").replace("'", '"')
 
     assert [defect for defect in table if f'has("{defect}")' not in text] == []

@@ -133,10 +133,15 @@ class Block:
             self.line.send(
                 f"block.{kind}", operation_id=operation_id, context_id=context_id, body=body
             )
+        if has("talks-between"):
+            self.line.write(b"working\r\n")
         return operation_id
 
     def extend(self, text):
-        operation_id = self.operation("extend", base_operation_id=self.base, fragment=text)
+        if has("updates-only"):
+            operation_id = self.operation("update", content=self.content(self.text + text))
+        else:
+            operation_id = self.operation("extend", base_operation_id=self.base, fragment=text)
         if not has("keeps-first-base"):
             self.base = operation_id
         self.text += text
@@ -208,7 +213,8 @@ def show(line):
     if has("extends-sealed"):
         block.extend("x")
     Block(line, context_id, "b1" if has("repeats-block-ids") else "b2")
-    line.ask("context.close", context_id=context_id)
+    if not has("never-closes"):
+        line.ask("context.close", context_id=context_id)
     if has("writes-after-close"):
         block.operation("seal")
 

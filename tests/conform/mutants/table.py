@@ -94,3 +94,6 @@ APPLICATION: Final = {
     "never-heals": ("terminal:application:heal", "a state does not match"),
     "heals-twice": ("terminal:application:heal", "a state does not match"),
 }
+
+# switch of small_application.py that is no mistake: no page demands the contrary of every program
+ALLOWED: Final = ("never-closes", "never-seals", "talks-between", "updates-only")

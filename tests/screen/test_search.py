@@ -222,3 +222,31 @@ def test_a_current_match_stays_while_what_is_before_it_is_searched_in_slices() -
 
     assert seen == sorted(seen)
     assert start(search.current) == (0, 200)
+
+
+def test_what_arrives_meanwhile_does_not_become_the_current_match_before_what_is_nearer() -> None:
+    desk = fruit()
+    search = desk.screen.search
+    search.find("apple", Position(1, 0))
+
+    desk.append("new", "apple")
+    search.step(1)
+    assert (search.match_count, search.current) == (1, None)
+    desk.search_all()
+
+    assert start(search.current) == (2, 3)
+
+
+def test_a_long_text_is_searched_to_its_end_before_a_later_match_becomes_the_current_one() -> None:
+    desk = Desk()
+    desk.append("a", "hay\n" * 50 + "needle")
+    search = desk.screen.search
+    search.find("needle", Position(0, 0))
+    search.step(10)
+
+    desk.append("new", "needle")
+    search.step(1)
+    assert (search.match_count, search.current) == (1, None)
+    desk.search_all()
+
+    assert start(search.current) == (0, 200)

@@ -81,10 +81,8 @@ class Search:
                 if segment_id + 1 < end_id:
                     self._unseen.append((segment_id + 1, end_id))
             budget_chars -= self._search(segment_id, offset, budget_chars)
-        if self.is_complete and self._is_seeking:
-            # Nothing stands behind the place: the first one there is.
-            self._is_seeking = False
-            self.current = self._first_from(Position(0, 0))
+            if self._is_seeking:
+                self._choose()
         return not self.is_complete
 
     def matches_in(self, segment_id: int) -> tuple[Range, ...]:
@@ -171,20 +169,28 @@ class Search:
             yield Range(start, end)
 
     def _settle(self, segment_id: int, begin: int, found: list[Range]) -> None:
-        """Replace the matches from a scalar on.
-
-        Choose the current one if it is looked for; drop it if it is not found again.
-        """
+        """Replace the matches from a scalar on; drop the current one if it is not found again."""
         matches = self._matches.get(segment_id, ())
         self._set(segment_id, [it for it in matches if it.start.offset < begin] + found)
-        if self._is_seeking:
-            self.current = next((match for match in found if match.start >= self._near), None)
-            self._is_seeking = self.current is None
-        elif self.current is not None and self.current.start >= Position(segment_id, begin):
-            at = self.current.start
-            if at.segment_id == segment_id:
-                again = next((match for match in found if match.start == at), None)
-                self._near, self.current = at, again
+        at = None if self.current is None else self.current.start
+        if at is not None and at.segment_id == segment_id and at.offset >= begin:
+            self._near = at
+            self.current = next((match for match in found if match.start == at), None)
+
+    def _choose(self) -> None:
+        """Make the first match from the place on the current one, once no nearer one can be found."""
+        near = self._near
+        match = self._first_from(near)
+        if match is None:
+            if self.is_complete:
+                self._go(self._first_from(Position(0, 0)))
+            return
+        if any(first <= match.start.segment_id and end > near.segment_id
+               for first, end in self._unseen):  # fmt: skip
+            return
+        if not any(near.segment_id <= it and Position(it, at) < match.start
+                   for it, at in self._changed.items()):  # fmt: skip
+            self._go(match)
 
     def _set(self, segment_id: int, matches: list[Range]) -> None:
         before = self._matches.pop(segment_id, [])

@@ -200,6 +200,15 @@ def test_refining_is_done_in_slices(laid_out: Lines) -> None:
     assert desk.screen.history.total_rows == len(desk.everything())
 
 
+def test_what_was_refined_as_it_came_is_not_gone_through_again() -> None:
+    desk = Desk()
+
+    desk.append_each("a", "b")
+
+    assert desk.screen.refine(1) is True
+    assert desk.screen.refine(1) is False
+
+
 def test_heights_are_refined_anew_after_a_resize_while_text_arrives() -> None:
     desk = Desk(columns=40)
     desk.append_each(*(f"{number} and then some" for number in range(50)))

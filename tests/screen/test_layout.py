@@ -78,6 +78,11 @@ def test_prefixes_stand_before_the_first_and_before_every_other_row() -> None:
     both: dict[str, Any] = {"first_prefix": (Span(text="1. "),), "rest_prefix": (Span(text="  "),)}
 
     assert texts_of(laid("aa bb cc dd ee ff", 10 + 8, **both)) == ["1. aa bb cc dd ee ", "  ff"]
+    assert texts_of(laid("aaaa bbbb cccc dddd eeee ffff gg h", 19, **both)) == [
+        "1. aaaa bbbb cccc ",
+        "  dddd eeee ffff gg",
+        "  h",
+    ]
     assert texts_of(laid("abcdefghijklmnopqrstuvw", 17, wrap="character", **both)) == [
         "1. abcdefghijklmn",
         "  opqrstuvw",

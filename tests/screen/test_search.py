@@ -217,7 +217,7 @@ def test_a_current_match_stays_while_what_is_before_it_is_searched_in_slices() -
     seen = []
 
     while search.step(10):
-        seen.append(search.current is not None)
+        seen.append((search.current or search.go_next()) is not None)
     seen.append(search.current is not None)
 
     assert seen == sorted(seen)
@@ -250,3 +250,15 @@ def test_a_long_text_is_searched_to_its_end_before_a_later_match_becomes_the_cur
     desk.search_all()
 
     assert start(search.current) == (0, 200)
+
+
+def test_one_goes_on_from_where_a_match_has_gone() -> None:
+    desk = fruit()
+    desk.find("apple")
+    search = desk.screen.search
+    search.go_next()
+    assert start(search.go_next()) == (2, 3)
+
+    desk.update("an APPLE", "no fruit")
+
+    assert start(search.go_next()) == (3, 8)

@@ -113,8 +113,6 @@ class History:
         """Take note of what became of a Block; return what that changes here, if anything."""
         if isinstance(effect, BlockAppended):
             self._ids[effect.block.context_id, effect.block.block_id] = self.end_id
-            if not self.is_empty and (before := self._segments[self.end_id - 1].ordinary):
-                before.close()
             return self._append(Segment(effect.block, self.paper))
         if isinstance(effect, BlockExtended):
             return self._change("extended", effect.block, effect.start)

@@ -82,10 +82,6 @@ class OrdinaryText:
             self._breaks[-1] = 1
             self.scalar_count += 1
 
-    def close(self) -> None:
-        """End a line that would go on: a Block stands behind it."""
-        self.is_open = False
-
     def text(self) -> str:
         """Return all lines with their breaks."""
         parts = zip(self._lines, self._breaks, strict=True)

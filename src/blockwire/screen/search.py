@@ -212,8 +212,8 @@ class Search:
         self._unseen = [part for part in parts if part[0] < part[1]]
 
     def _go(self, match: Range | None) -> Range | None:
-        self.current = match
-        self._is_seeking = False
+        if match is not None:
+            self.current, self._is_seeking = match, False
         return match
 
     def _first_from(self, position: Position) -> Range | None:

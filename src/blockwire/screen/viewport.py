@@ -74,11 +74,9 @@ class Viewport:
         return self._seen
 
     def first_seen_id(self) -> int:
-        """Return the oldest segment that is seen or looked at; the next one to come if none is."""
-        seen = [row.place.segment_id for row in self.view() if row is not None]
-        if self.anchor is not None:
-            seen.append(self.anchor.position.segment_id)
-        return min(seen, default=self._history.end_id)
+        """Return the oldest segment that is seen; the next one to come if none is."""
+        first = next((row for row in self.view() if row is not None), None)
+        return self._history.end_id if first is None else first.place.segment_id
 
     def range_at(self, row: int, column: int) -> Range | None:
         """Return what has a cell: from before to behind its cluster.

@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -140,8 +141,8 @@ def measure_terminal_codec(*, quick: bool) -> list[Figure]:
         assert _peer_decode(stream) == members, "the peer reads the same"
         assert _decode(_peer_encode(members)) == message, "the peer writes the same"
         ways: tuple[tuple[str, Callable[[], object], Callable[[], object]], ...] = (
-            ("encode", lambda it=message: _encode(it), lambda it=members: _peer_encode(it)),
-            ("decode", lambda it=stream: _decode(it), lambda it=stream: _peer_decode(it)),
+            ("encode", partial(_encode, message), partial(_peer_encode, members)),
+            ("decode", partial(_decode, stream), partial(_peer_decode, stream)),
         )
         for way, ours, peer in ways:
             ours_us, peer_us = _both_us(ours, peer, rounds)

@@ -214,7 +214,9 @@ def _operate(known: TerminalSession, operation: Operation, before: list[Any]) ->
         kept = old_text[: operation.body.retain]
         expected = kept + _logical(block.content_type, operation.body.replacement)
     else:
-        expected = _logical(block.content_type, operation.body.content.data)
+        data = operation.body.content.data
+        assert isinstance(data, str | tuple), f"not read: {operation}"
+        expected = _logical(block.content_type, data)
     assert content.text() == expected, f"another text: {operation}"
     assert content.scalar_count == len(expected), f"another length: {operation}"
 

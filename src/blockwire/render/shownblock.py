@@ -1,6 +1,6 @@
 """One terminal Block: what it shows, and the cheapest change to what it should show.
 
-Spec: docs/spec/rendering/projector.md, "Changes".
+Spec: docs/spec/rendering/projector.md, "Growing text".
 """
 
 from __future__ import annotations

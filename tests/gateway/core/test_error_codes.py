@@ -24,8 +24,8 @@ ROW: Final = re.compile(r"^\| `([a-z0-9_]+)` \| (.+) \| (—|\d{3}(?: / \d{3})?)
 # Calls whose string arguments may be a code, beside those of exceptions.
 MAKERS: Final = frozenset({"add_failed", "closing_block", "fail", "_answer_error"})
 
-# Only tests that others run use these.
-OUTSIDE: Final = frozenset({"testing", "conform"})
+# Only tests that others run use it.
+OUTSIDE: Final = frozenset({"testing"})
 
 
 def sources() -> list[Path]:

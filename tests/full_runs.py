@@ -19,10 +19,10 @@ from tests.coverage_rooms import PROJECT, Run
 SELECTED: Final = "slow or exhaustive or hypothesis"
 # name -> folders; the last takes every other one
 RUNS: Final[dict[str, tuple[str, ...]]] = {
-    "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),
-    "render": ("render",),
     "terminal": ("conform", "terminal", "tty"),
+    "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),
     "rooms": ("archives", "content", "jsontext", "providers", "screen", "sse", "text"),
+    "render": ("render",),
     "everything else": (),
 }
 

@@ -56,7 +56,7 @@ from blockwire.stores.sqlite.trimming import trim_once
 
 __all__ = ["Ledger"]
 
-# Heads and turns that are cached; some hundred bytes each. Beyond, all are dropped and read again.
+# Heads, and turns that go on, that are cached; a kilobyte each. Beyond, all are dropped and read again.
 _CACHED_COUNT_MAX: Final = 20_000
 
 # Conversations whose rows wait to be joined, after a restart.
@@ -229,7 +229,8 @@ class Ledger:
         row = self._connection.execute(SQL["load_turn"], keys).fetchone()
         if row is None:
             return None
-        turn = self._turns[conversation_id, turn_id] = turn_from_row(row)
+        turn = turn_from_row(row)
+        self._keep_turn(turn, is_written=True)
         return turn
 
     def _checked_turn(self, head: LogHead, change: Append) -> TurnRow | None:
@@ -284,7 +285,15 @@ class Ledger:
             self._advanced.pop(key, None)
             parameters = turn_parameters(turn, head.conversation_no)
             self._connection.execute(SQL["replace_turn"], parameters)
-        self._turns[turn.conversation_id, turn.id] = turn
+        self._keep_turn(turn, is_written=key not in self._advanced)
+
+    def _keep_turn(self, turn: TurnRow, *, is_written: bool) -> None:
+        """Cache a turn that goes on; what is over is hardly ever asked for again."""
+        key = (turn.conversation_id, turn.id)
+        if is_written and turn.status in TURN_TERMINAL_STATUSES:
+            self._turns.pop(key, None)
+        else:
+            self._turns[key] = turn
 
     # conversations ------------------------------------------------------------------------
     def create_conversation(self, row: ConversationRow, *, hide: bool = False) -> None:

@@ -1,6 +1,6 @@
-"""Terminal blocks on a real terminal: the driver of an application, in asyncio.
+"""A real terminal: the driver of terminal blocks for an application, and what people type.
 
-Spec: docs/spec/terminal/application.md.
+Spec: docs/spec/terminal/application.md, docs/spec/host/input.md.
 """
 
 from blockwire.tty.driver import (
@@ -10,5 +10,19 @@ from blockwire.tty.driver import (
     TerminalOptions,
     open_terminal,
 )
+from blockwire.tty.inputevents import Focus, InputEvent, Key, Mouse, MouseKind, Pasted, Reply
 
-__all__ = ["OpenContext", "Terminal", "TerminalError", "TerminalOptions", "open_terminal"]
+__all__ = [
+    "Focus",
+    "InputEvent",
+    "Key",
+    "Mouse",
+    "MouseKind",
+    "OpenContext",
+    "Pasted",
+    "Reply",
+    "Terminal",
+    "TerminalError",
+    "TerminalOptions",
+    "open_terminal",
+]

@@ -25,7 +25,7 @@ MouseKind: TypeAlias = Literal[
 ]
 ReplyKind: TypeAlias = Literal[
     "da1", "da2", "dsr", "cpr", "decrqm", "window-size", "kitty-flags", "osc", "dcs", "apc",
-    "key-release", "oversized", "unknown",
+    "key-state", "oversized", "unknown",
 ]  # fmt: skip
 MOUSE_KINDS: Final[tuple[MouseKind, ...]] = get_args(MouseKind)
 REPLY_KINDS: Final[tuple[ReplyKind, ...]] = get_args(ReplyKind)

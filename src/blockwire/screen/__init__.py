@@ -8,7 +8,15 @@ from blockwire.screen.heights import Place
 from blockwire.screen.history import History, ViewRow
 from blockwire.screen.layout import EDGE_MARK, LaidLine, Paper
 from blockwire.screen.ordinary import OrdinaryRow
-from blockwire.screen.positions import Anchor, Change, ChangeKind, Position, Range
+from blockwire.screen.positions import (
+    LIVE_SEGMENT_ID,
+    Anchor,
+    Change,
+    ChangeKind,
+    LiveMove,
+    Position,
+    Range,
+)
 from blockwire.screen.rows import Row
 from blockwire.screen.screen import CAPACITY_BYTES, Screen
 from blockwire.screen.search import Search
@@ -18,11 +26,13 @@ from blockwire.screen.viewport import View, Viewport
 __all__ = [
     "CAPACITY_BYTES",
     "EDGE_MARK",
+    "LIVE_SEGMENT_ID",
     "Anchor",
     "Change",
     "ChangeKind",
     "History",
     "LaidLine",
+    "LiveMove",
     "OrdinaryRow",
     "Paper",
     "Place",

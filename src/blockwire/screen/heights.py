@@ -22,6 +22,8 @@ class Place(NamedTuple):
 class Heights:
     """Heights of segments with consecutive ids: new ones at the end, old ones gone from the front.
 
+    One of no rows is not there: the way from segment to segment leads past it.
+
     Attributes:
         first_id: The oldest segment that is there.
         end_id: What the next one will have.
@@ -93,6 +95,11 @@ class Heights:
                 row -= self._sums[index]
             step //= 2
         return Place(self._base_id + index, row)
+
+    def drop_last(self) -> None:
+        """Forget the newest segment; the next one has its id."""
+        self._heights.pop()
+        self._sums.pop()
 
     def drop_first(self) -> None:
         """Forget the oldest segment."""

@@ -55,13 +55,21 @@ class LaidLine:
         "_starts", "overflow_cells", "row_count", "shown", "start",
     )  # fmt: skip
 
-    def __init__(self, line: LogicalLine, paper: Paper, default_wrap: WrapMode) -> None:
+    def __init__(
+        self,
+        line: LogicalLine,
+        paper: Paper,
+        default_wrap: WrapMode,
+        row_starts: Sequence[int] | None = None,
+    ) -> None:
         """Lay a line out.
 
         Args:
             line: As its content yields it.
             paper: For which screen.
             default_wrap: How a line is wrapped that has no layout.
+            row_starts: Scalars of the line before each row, if it was broken elsewhere; what is too
+                wide then is cut at the edge.
         """
         layout = line.layout or DEFAULT_LAYOUT
         self.start = line.start
@@ -73,8 +81,10 @@ class LaidLine:
         self._span_ends = list(accumulate(len(span.text) for span in self._spans))
         self._prefixes, self._rooms = _prefixes(layout, paper)
         self.overflow_cells = 0
-        if mode == "none":
-            self._starts: Sequence[int] = (0,)
+        self._starts: Sequence[int] = (0,)
+        if row_starts is not None:
+            self._starts = [self.shown.to_shown(offset) for offset in row_starts]
+        elif mode == "none":
             self.overflow_cells = max(self._width(self.shown.shown) - self._rooms[0], 0)
         else:
             self._starts = array("Q", _row_starts(self.shown, self._rooms, mode))
@@ -112,8 +122,8 @@ class LaidLine:
             pad_cells = self._pad_cells(start, end, room_cells)
             end_drawn = self._end_drawn(start, end, room_cells - pad_cells)
             spans = self._slice(start, end_drawn)
-            if self._width_of(spans) > room_cells:  # one wide character in a row of one cell
-                spans = blank(room_cells, None)
+            if self._width_of(spans) > room_cells:
+                spans = self._cut_end(start, end_drawn, room_cells)
         drawn = (*blank(pad_cells, fill), *on_fill(spans, fill))
         if fill is not None:
             drawn = (*drawn, *blank(room_cells - self._width_of(drawn), fill))
@@ -158,6 +168,15 @@ class LaidLine:
             spans.append(Span(text=span.text[start - at : behind - at], style=span.style))
             start, place = behind, place + 1
         return tuple(spans)
+
+    def _cut_end(self, start: int, end: int, room_cells: int) -> tuple[Span, ...]:
+        """Return what fits of a wide character in a row of one cell, or of a row broken elsewhere."""
+        text = self.shown.shown[start:end]
+        _first, behind, _lead_cells = window(
+            text, 0, room_cells, ambiguous_width=self._paper.ambiguous_width
+        )
+        spans = self._slice(start, start + behind)
+        return (*spans, *blank(room_cells - self._width_of(spans), None))
 
     def _cut(self, room_cells: int, hidden_cells: int) -> tuple[Span, ...]:
         """Return what is seen of a line that is wider than its row, with marks where it goes on."""

@@ -6,14 +6,14 @@ an endpoint wants done and what a person does, and gives rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from blockwire.errors import LocalProtocolError
 from blockwire.screen.history import History
 from blockwire.screen.layout import Paper
 from blockwire.screen.ordinary import OrdinaryRow
-from blockwire.screen.positions import Change
+from blockwire.screen.positions import Change, Position, position_after
 from blockwire.screen.search import Search
 from blockwire.screen.selection import Selection
 from blockwire.screen.viewport import View, Viewport
@@ -35,6 +35,7 @@ class Screen:
         viewport: What of it is seen.
         selection: What is selected.
         search: What is looked for.
+        marks: Places by name that are to follow every change, as an anchor does; the caller's.
         capacity_bytes: Beyond it, :meth:`trim` lets the oldest segments go.
     """
 
@@ -63,6 +64,7 @@ class Screen:
         self.viewport = Viewport(self.history, rows)
         self.selection = Selection(self.history)
         self.search = Search(self.history)
+        self.marks: dict[str, Position] = {}
 
     def apply(self, effect: Effect) -> bool:
         """Take note of what an endpoint wants done; return whether the history changed.
@@ -77,8 +79,38 @@ class Screen:
         return True
 
     def append_ordinary(self, rows: Iterable[OrdinaryRow]) -> None:
-        """Add rows that left the live screen of the program, in their order."""
+        """Add rows that were never on the live screen, in their order; what is on it stays there."""
         for change in self.history.append_ordinary(rows):
+            self._spread(change)
+
+    def advance_live(self, left: Sequence[OrdinaryRow], rows: Sequence[OrdinaryRow]) -> None:
+        """Say what the program's output has done to its screen: once for all of it that came.
+
+        Places in rows that are what they were move with them, also into the history.
+
+        Args:
+            left: Rows that left the live screen at the top and are history now, in their order.
+            rows: Those that are in use on it now; each is one row of the history, of any width.
+        """
+        for change in self.history.advance_live(left, rows):
+            self._spread(change)
+
+    def set_live(self, rows: Sequence[OrdinaryRow]) -> None:
+        """Say what the live screen has now; as :meth:`advance_live` when no row has left it."""
+        self.advance_live((), rows)
+
+    def commit_live(self, count: int) -> None:
+        """Make history of the first rows of the live screen, as before a Block is appended.
+
+        Args:
+            count: At least 0; if there are fewer rows, all are.
+        """
+        rows = self.history.live_rows
+        self.advance_live(rows[:count], rows[count:])
+
+    def erase_ordinary(self) -> None:
+        """Forget all ordinary output of the history; Blocks and the live screen stay."""
+        for change in self.history.erase_ordinary():
             self._spread(change)
 
     def resize(
@@ -107,12 +139,13 @@ class Screen:
         first_seen_id = self.viewport.first_seen_id()
         first_id = history.first_id
         gone: list[BlockView] = []
-        while not history.is_empty and history.cost_bytes > self._limit_bytes(first_seen_id):
+        while history.cost_bytes > self._limit_bytes(first_seen_id):
             block = history.drop_first()
             if block is not None:
                 gone.append(block)
-        if history.first_id > first_id:
-            self._spread(Change("trimmed", history.first_id))
+        next_id = history.first_id
+        if next_id > first_id:
+            self._spread(Change("trimmed", first_id, end_id=next_id, next_id=next_id))
         return tuple(gone)
 
     def view(self) -> View:
@@ -131,6 +164,8 @@ class Screen:
         self.viewport.follow_change(change)
         self.selection.follow_change(change)
         self.search.follow_change(change)
+        for name, position in self.marks.items():
+            self.marks[name] = position_after(change, position)
 
 
 def _refuse_size(columns: int, rows: int) -> None:

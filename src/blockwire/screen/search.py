@@ -12,7 +12,14 @@ from collections.abc import Iterator
 
 from blockwire.screen.history import History
 from blockwire.screen.layout import line_text, shown_line
-from blockwire.screen.positions import Change, Position, Range, survives
+from blockwire.screen.positions import (
+    LIVE_SEGMENT_ID,
+    Change,
+    Position,
+    Range,
+    position_after,
+    range_after,
+)
 from blockwire.terminal import LogicalLine
 
 
@@ -62,7 +69,9 @@ class Search:
         self._near, self._is_seeking = near, True
         first, end = self._history.first_id, self._history.end_id
         middle = min(max(near.segment_id, first), end)
-        self._unseen = [part for part in ((first, middle), (middle, end)) if part[0] < part[1]]
+        # The last one comes first: from the place on, the live screen, and what is before it.
+        parts = (first, middle), (LIVE_SEGMENT_ID, LIVE_SEGMENT_ID + 1), (middle, end)
+        self._unseen = [part for part in parts if part[0] < part[1]]
 
     def clear(self) -> None:
         """Look for nothing."""
@@ -99,28 +108,42 @@ class Search:
     def go_previous(self) -> Range | None:
         """Make the match before the current one, the last before the first; return it."""
         start = self._near if self.current is None else self.current.start
-        behind = Position(self._history.end_id, 0)
+        behind = Position(LIVE_SEGMENT_ID + 1, 0)
         return self._go(self._last_before(start) or self._last_before(behind))
 
     def follow_change(self, change: Change) -> None:
         """Forget matches whose text is gone, and search what is new."""
         if self._pattern is None:
             return
-        if self.current is not None and not survives(change, self.current):
-            self._near, self.current = self.current.start, None
+        if self.current is not None:
+            self._near = self.current.start
+            self.current = _match_after(change, self.current)
+        self._near = position_after(change, self._near)
         if change.kind == "trimmed":
-            self._forget_before(change.segment_id)
+            self._forget(change.segment_id, change.end_id)
             return
         segment_id = change.segment_id
+        self._move(segment_id, change)
         if any(start <= segment_id < end for start, end in self._unseen):
             return
-        matches = self._matches.get(segment_id, [])
-        self._set(segment_id, [match for match in matches if survives(change, match)])
         offset = min(self._changed.pop(segment_id, change.kept), change.kept)
         self._changed[segment_id] = offset
 
+    def _move(self, segment_id: int, change: Change) -> None:
+        """Keep the matches of a segment that are still there; what left the live screen took its own."""
+        moved: dict[int, list[Range]] = {segment_id: []}
+        for match in self._matches.get(segment_id, ()):
+            found = _match_after(change, match)
+            if found is not None:
+                moved.setdefault(found.start.segment_id, []).append(found)
+        self._set(segment_id, moved.pop(segment_id))
+        for other_id, matches in moved.items():
+            self._set(other_id, [*self._matches.get(other_id, ()), *matches])
+
     def _search(self, segment_id: int, offset: int, budget_chars: int) -> int:
         """Search a segment from the line that holds a scalar; return the characters looked at."""
+        if not self._history.has(segment_id):
+            return 1
         content = self._history.segment(segment_id).content
         if offset == 0 and content.scalar_count < budget_chars:
             text = content.text()
@@ -204,12 +227,14 @@ class Search:
         else:
             del self._ids[bisect_left(self._ids, segment_id)]
 
-    def _forget_before(self, first_id: int) -> None:
-        while self._ids and self._ids[0] < first_id:
-            self._set(self._ids[0], [])
-        self._changed = {key: at for key, at in self._changed.items() if key >= first_id}
-        parts = ((max(start, first_id), end) for start, end in self._unseen)
-        self._unseen = [part for part in parts if part[0] < part[1]]
+    def _forget(self, first_id: int, end_id: int) -> None:
+        """Forget segments that went; those that were not searched yet are passed by in their turn."""
+        first, end = bisect_left(self._ids, first_id), bisect_left(self._ids, end_id)
+        for segment_id in self._ids[first:end]:
+            self.match_count -= len(self._matches.pop(segment_id))
+        del self._ids[first:end]
+        gone = range(first_id, end_id)
+        self._changed = {key: at for key, at in self._changed.items() if key not in gone}
 
     def _go(self, match: Range | None) -> Range | None:
         if match is not None:
@@ -233,6 +258,12 @@ class Search:
             if place:
                 return matches[place - 1]
         return None
+
+
+def _match_after(change: Change, match: Range) -> Range | None:
+    """Return where a match is after a change; in one segment, as the search would find it."""
+    found = range_after(change, match)
+    return found if found and found.start.segment_id == found.end.segment_id else None
 
 
 def _start(match: Range) -> Position:

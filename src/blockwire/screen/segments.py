@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from blockwire.screen.layout import Paper, count_rows
+from blockwire.screen.layout import LaidLine, Paper, count_rows
 from blockwire.screen.ordinary import OrdinaryText
 from blockwire.terminal import BlockView, Content, LogicalLine
 from blockwire.text import WrapMode
@@ -69,6 +69,14 @@ class Segment:
     def lines(self, start: int = 0) -> Iterator[LogicalLine]:
         """Yield its lines from the one that holds scalar ``start``; at least one."""
         return self.content.lines(start)
+
+    def stamp(self, start: int) -> object:
+        """Return what is another value if the rows of the line that begins there may be others."""
+        return start, self.version
+
+    def lay_out(self, start: int, paper: Paper) -> LaidLine:
+        """Return the rows of the line that begins at a scalar."""
+        return LaidLine(next(self.lines(start)), paper, self.wrap)
 
     def forget(self, kept: int, paper: Paper) -> None:
         """Count anew what stands behind the first ``kept`` scalars, or all if the screen changed."""

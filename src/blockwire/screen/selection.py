@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from blockwire.screen.history import History
 from blockwire.screen.layout import shown_line
-from blockwire.screen.positions import Change, Position, Range, index_in, survives
+from blockwire.screen.positions import Change, Position, Range, index_in, range_after
 from blockwire.terminal import LogicalLine, ShownLine
 
 SelectionUnit: TypeAlias = Literal["character", "word", "line", "block"]
@@ -64,7 +64,11 @@ class Selection:
 
     def follow_change(self, change: Change) -> None:
         """Keep the selection if its text is what it was, else clear it."""
-        if self.chosen is not None and not survives(change, self.chosen):
+        if self._origin is None or self.chosen is None:
+            return
+        self._origin = range_after(change, self._origin)
+        self.chosen = range_after(change, self.chosen)
+        if self._origin is None or self.chosen is None:
             self.clear()
 
     def text(self) -> str:
@@ -91,11 +95,11 @@ def copy(history: History, chosen: Range) -> str:
     """Return the text of a range of the history, as it is copied.
 
     Rows of one line are joined, breaks are one LF each, and between two segments stands one LF,
-    unless the first ends in one already.
+    unless the first ends in one already or its line goes on in the live screen.
     """
     start, end = chosen
     parts: list[str] = []
-    for segment_id in range(start.segment_id, end.segment_id + 1):
+    for segment_id in history.ids(start.segment_id, end.segment_id):
         first = start.offset if segment_id == start.segment_id else 0
         has_break = False
         for line in history.segment(segment_id).lines(first):
@@ -111,7 +115,7 @@ def copy(history: History, chosen: Range) -> str:
             if line.break_chars and start < behind and end > Position(segment_id, text_end):
                 parts.append("\n")
             has_break = line.break_chars > 0 or (not shown.text and line.start > 0)
-        if segment_id < end.segment_id and not has_break:
+        if segment_id < end.segment_id and not (has_break or history.goes_on_live(segment_id)):
             parts.append("\n")
     return "".join(parts)
 

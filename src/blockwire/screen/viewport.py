@@ -70,7 +70,10 @@ class Viewport:
         """Return what is seen; the same object as long as that cannot have changed."""
         key = self._history.paper, self.rows, self.anchor, self.scrolled_cells
         if self._seen_for != key:
-            self._seen, self._seen_for = self._new_view(), key
+            seen = self._new_view()
+            if seen != self._seen:
+                self._seen = seen
+            self._seen_for = key
         return self._seen
 
     def first_seen_id(self) -> int:
@@ -95,7 +98,8 @@ class Viewport:
         found = view[row]
         if found is None:
             is_above = any(view[row:])
-            position = self._first_position() if is_above else self._last_position()
+            history = self._history
+            position = Position(history.first_id, 0) if is_above else history.end_position
             return Range(position, position)
         start, end = found.row.indexes_at(column)
         return Range(found.position(start), found.position(end))
@@ -158,10 +162,10 @@ class Viewport:
         first, last = (self._seen[0], self._seen[-1]) if self._seen else (None, None)
         if first is None or last is None:
             return True
-        if change.kind == "trimmed":
-            return change.segment_id > first.place.segment_id
+        last_id = change.end_id - 1 if change.kind == "trimmed" else change.segment_id
+        is_above = last_id < first.place.segment_id
         is_below = change.segment_id > last.place.segment_id and self.anchor is not None
-        return change.segment_id >= first.place.segment_id and not is_below
+        return not (is_above or is_below)
 
     def _new_view(self) -> View:
         if self._history.is_empty:
@@ -197,10 +201,3 @@ class Viewport:
 
     def _last_seen(self) -> Place | None:
         return next((row.place for row in reversed(self.view()) if row is not None), None)
-
-    def _first_position(self) -> Position:
-        return Position(self._history.first_id, 0)
-
-    def _last_position(self) -> Position:
-        segment_id = self._history.end_id - 1
-        return Position(segment_id, self._history.segment(segment_id).content.scalar_count)

@@ -1,0 +1,113 @@
+"""Copy mode: keys move a cursor on the history and select what is copied.
+
+Spec: docs/spec/host/copying.md, "By keyboard".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from blockwire.host.textcursor import Cell, TextCursor
+from blockwire.screen import Screen, SelectionUnit
+
+Move: TypeAlias = Callable[[TextCursor, Cell, int], None]
+"""A move of a cursor from a cell, in a window of so many rows."""
+
+MOVES: Final[Mapping[str, Move]] = MappingProxyType(
+    {
+        "up": lambda cursor, cell, _rows: cursor.move_rows(cell, -1),
+        "down": lambda cursor, cell, _rows: cursor.move_rows(cell, 1),
+        "page-up": lambda cursor, cell, rows: cursor.move_pages(cell, -max(rows - 1, 1)),
+        "page-down": lambda cursor, cell, rows: cursor.move_pages(cell, max(rows - 1, 1)),
+        "half-page-up": lambda cursor, cell, rows: cursor.move_pages(cell, -max(rows // 2, 1)),
+        "half-page-down": lambda cursor, cell, rows: cursor.move_pages(cell, max(rows // 2, 1)),
+        "left": lambda cursor, cell, _rows: cursor.move_cells(cell, is_right=False),
+        "right": lambda cursor, cell, _rows: cursor.move_cells(cell, is_right=True),
+        "line-start": lambda cursor, cell, _rows: cursor.move_in_line(cell, "start"),
+        "line-first": lambda cursor, cell, _rows: cursor.move_in_line(cell, "first"),
+        "line-end": lambda cursor, cell, _rows: cursor.move_in_line(cell, "end"),
+        "word": lambda cursor, cell, _rows: cursor.move_words(cell, "next"),
+        "word-back": lambda cursor, cell, _rows: cursor.move_words(cell, "back"),
+        "word-end": lambda cursor, cell, _rows: cursor.move_words(cell, "end"),
+        "block-up": lambda cursor, cell, _rows: cursor.move_blocks(cell, is_down=False),
+        "block-down": lambda cursor, cell, _rows: cursor.move_blocks(cell, is_down=True),
+        "top": lambda cursor, _cell, _rows: cursor.move_to_edge(is_end=False),
+        "bottom": lambda cursor, _cell, _rows: cursor.move_to_edge(is_end=True),
+        "view-top": lambda cursor, _cell, _rows: _begin(cursor, 0),
+        "view-middle": lambda cursor, _cell, rows: _begin(cursor, (rows - 1) // 2),
+        "view-bottom": lambda cursor, _cell, rows: _begin(cursor, rows - 1),
+    }
+)
+"""What each action of copy mode that moves does."""
+
+SELECTIONS: Final[Mapping[str, SelectionUnit]] = MappingProxyType(
+    {"select": "character", "select-line": "line", "select-block": "block"}
+)
+"""What each action of copy mode that selects begins with."""
+
+# Moves from row to row, which keep to a column over shorter rows.
+VERTICAL: Final = frozenset(
+    {"up", "down", "page-up", "page-down", "half-page-up", "half-page-down"}
+)
+
+
+class CopyMode:
+    """What keys do in copy mode; there is a cursor from :meth:`begin` on.
+
+    Attributes:
+        cursor: Moved by keys, and by a click.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self.cursor = TextCursor(screen)
+        self._screen = screen
+
+    def begin(self, row: int, column: int) -> bool:
+        """Put the cursor near a cell of the window; return whether there is any text to be on."""
+        self.cursor.goal = None
+        return self.cursor.begin(row, column)
+
+    def do(self, action: str) -> None:
+        """Move or select, as an action of :data:`MOVES` or :data:`SELECTIONS` says."""
+        cell = self.cursor.cell()
+        if cell is None:
+            # Whatever the cursor was on is gone; what is there now is as good.
+            self.begin(self._screen.viewport.rows, 0)
+        elif action in SELECTIONS:
+            self._select(SELECTIONS[action], cell)
+        else:
+            self._move(action, cell)
+
+    def scroll(self, rows: int) -> None:
+        """Scroll under the cursor, as a wheel does."""
+        cell = self.cursor.cell()
+        if cell is not None:
+            self.cursor.scroll(cell, rows)
+            self._extend()
+
+    def _move(self, action: str, cell: Cell) -> None:
+        if action not in VERTICAL:
+            self.cursor.goal = None
+        elif self.cursor.goal is None:
+            self.cursor.goal = cell.column
+        MOVES[action](self.cursor, cell, self._screen.viewport.rows)
+        self._extend()
+
+    def _select(self, unit: SelectionUnit, cell: Cell) -> None:
+        selection = self._screen.selection
+        if selection.chosen is not None and selection.unit == unit:
+            selection.clear()
+        else:
+            selection.begin(self.cursor.range_at(cell), unit)
+
+    def _extend(self) -> None:
+        cell = self.cursor.cell()
+        if cell is not None:
+            # Nothing happens if nothing was selected, or what was is gone.
+            self._screen.selection.extend_to(self.cursor.range_at(cell))
+
+
+def _begin(cursor: TextCursor, row: int) -> None:
+    cursor.begin(row, 0)

@@ -1,0 +1,69 @@
+"""How the rows below a conversation look.
+
+Spec: docs/spec/chat/drawing.md, "The prompt".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from blockwire.render import Row, Span, Style
+from blockwire.tui.promptrows import Prompt, PromptRole, PromptRow, PromptSpan
+
+__all__ = ["SPINNER", "prompt_rows", "spinner"]
+
+LOOKS: Final[Mapping[PromptRole, Style]] = MappingProxyType(
+    {
+        "mark": Style(colour="blue", bold=True),
+        "text": Style(),
+        "placeholder": Style(colour="cyan"),
+        "hint": Style(dim=True),
+        "queued": Style(dim=True, italic=True),
+        "attachment": Style(colour="cyan"),
+        "question": Style(colour="yellow", bold=True),
+        "choice": Style(),
+        "selected": Style(bold=True, underline=True),
+        "activity": Style(colour="magenta"),
+        "status": Style(dim=True),
+        "warning": Style(colour="yellow"),
+    }
+)
+"""Role -> style; each that means something can be told without colours, by its words or weight."""
+
+SPINNER: Final = "\u280b\u2819\u2839\u2838\u283c\u2834\u2826\u2827\u2807\u280f"
+SPINNER_S: Final = 0.1
+"""One step of it; ten changes of one row a second."""
+
+
+def spinner(now_s: float) -> str:
+    """Return the mark of work in progress at a time."""
+    return SPINNER[int(now_s / SPINNER_S) % len(SPINNER)]
+
+
+def prompt_rows(prompt: Prompt, *, mark: str = "") -> list[Row]:
+    """Return the rows of ``prompt``.
+
+    Args:
+        prompt: Its rows fit already.
+        mark: Stands before what the turn does, if that is shown; perhaps nothing.
+    """
+    return [_row(row, mark) for row in prompt.rows]
+
+
+def _row(row: PromptRow, mark: str) -> Row:
+    spans: list[Span] = []
+    for span in row:
+        text = f"{mark} {span.text}" if mark and span.role == "activity" else span.text
+        spans.append(Span(text, LOOKS[span.role]))
+    return Row(tuple(spans))
+
+
+def has_activity(prompt: Prompt) -> bool:
+    """Return whether a mark of work in progress has a place."""
+    return any(_is_activity(span) for row in prompt.rows for span in row)
+
+
+def _is_activity(span: PromptSpan) -> bool:
+    return span.role == "activity" and bool(span.text)

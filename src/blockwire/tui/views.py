@@ -1,0 +1,116 @@
+"""What shows a conversation: the same calls for terminals with Blocks and for all others.
+
+Spec: docs/spec/chat/drawing.md.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from blockwire.content import ConversationState
+from blockwire.render import TerminalLook
+from blockwire.tui.chrome import prompt_rows
+from blockwire.tui.conversationrows import ConversationRows
+from blockwire.tui.intents import Notice
+from blockwire.tui.promptrows import Prompt
+from blockwire.tui.reflow import Spot
+from blockwire.tui.tail import LiveTail
+
+__all__ = ["ConversationView", "FallbackView"]
+
+
+class ConversationView(Protocol):
+    """Shows one conversation after another, with a prompt below."""
+
+    @property
+    def is_located(self) -> bool:
+        """Whether :meth:`paint` may be called; not while an answer about the size is missing."""
+
+    def show(self, state: ConversationState) -> None:
+        """Take a state of the conversation, later than the one before."""
+
+    def tell(self, notice: Notice) -> None:
+        """Say something behind what came before."""
+
+    def change_conversation(self) -> None:
+        """Show another conversation from now on, below this one."""
+
+    def paint(self, prompt: Prompt, *, mark: str = "") -> bytes:
+        """Return what makes the screen show all of it; nothing if it does."""
+
+    def leave(self) -> bytes:
+        """Return what takes the prompt away, so that the next program goes on below."""
+
+    def resize(self, look: TerminalLook, rows: int) -> bytes:
+        """Take a new size; return what asks where the cursor is, if that matters."""
+
+    def locate(self, column: int | None) -> bytes:
+        """Take the answer, or that there is none, and return what clears up."""
+
+    def forget(self) -> None:
+        """Somebody else has written meanwhile."""
+
+
+class FallbackView:
+    """Append-only: what is final is printed once, what may change stands below it.
+
+    Args:
+        look: Of the terminal.
+        rows: Of its window.
+        with_reasoning: Show reasoning, where messages have it.
+        reflows: Whether the terminal breaks rows anew when its width changes; None: nobody knows.
+    """
+
+    def __init__(
+        self,
+        look: TerminalLook,
+        rows: int,
+        *,
+        with_reasoning: bool = False,
+        reflows: bool | None = None,
+    ) -> None:
+        self._rows = ConversationRows(look, with_reasoning=with_reasoning)
+        self._tail = LiveTail(look, rows, reflows=reflows)
+
+    @property
+    def is_located(self) -> bool:
+        """Whether :meth:`paint` may be called."""
+        return self._tail.is_located
+
+    def show(self, state: ConversationState) -> None:
+        """Take a state."""
+        self._rows.show(state)
+
+    def tell(self, notice: Notice) -> None:
+        """Say something."""
+        self._rows.tell(notice)
+
+    def change_conversation(self) -> None:
+        """Show another conversation."""
+        self._rows.change_conversation()
+
+    def paint(self, prompt: Prompt, *, mark: str = "") -> bytes:
+        """Return what makes the screen show all of it."""
+        chrome = prompt_rows(prompt, mark=mark)
+        room = max(self._tail.rows_max - len(chrome), 0)
+        open_rows = self._rows.open_rows(self._tail.rows)[-room:] if room else []
+        cursor = Spot(len(open_rows) + prompt.cursor_row, prompt.cursor_column)
+        return self._tail.paint(self._rows.take_finished(), [*open_rows, *chrome], cursor)
+
+    def leave(self) -> bytes:
+        """Return what takes the prompt away; what is open stays as it stands."""
+        self._rows.change_conversation()
+        return self._tail.paint(self._rows.take_finished(), [])
+
+    def resize(self, look: TerminalLook, rows: int) -> bytes:
+        """Take a new size."""
+        self._rows.resize(look)
+        return self._tail.resize(look, rows)
+
+    def locate(self, column: int | None) -> bytes:
+        """Take the answer."""
+        return self._tail.locate(column)
+
+    def forget(self) -> None:
+        """Draw below what somebody else has written."""
+        self._tail.forget()

@@ -16,6 +16,7 @@ from blockwire.tui.draft import (
     Fragment,
     PastedText,
     Place,
+    atom_text,
     fragment_of,
     insert,
     replace,
@@ -171,10 +172,14 @@ class Editor:
         lines = self._shown(text)
         self._change(Draft(lines, Draft(lines, Place(0, 0)).end))
 
-    def replace_before_cursor(self, length: int, text: str) -> None:
-        """Replace the last ``length`` atoms of the line before the cursor."""
+    def complete_word(self, word: str, text: str) -> None:
+        """Replace ``word``, which stands before the cursor, by ``text``."""
         row, column = self._draft.cursor
-        start = Place(row, max(column - length, 0))
+        left_chars = len(word)
+        while column and left_chars > 0:
+            column -= 1
+            left_chars -= len(atom_text(self._draft.lines[row][column]))
+        start = Place(row, column)
         self._change(replace(self._draft, start, self._draft.cursor, fragment_of(text)))
 
     def take(self) -> str:

@@ -72,7 +72,7 @@ CHAT_KEYS: Final[Mapping[ChatAction, tuple[str, ...]]] = MappingProxyType(
         "kill-line-end": ("ctrl-k",),
         "yank": ("ctrl-y",),
         "yank-older": ("alt-y",),
-        "undo": ("ctrl-_", "ctrl-/"),
+        "undo": ("ctrl-_",),
         "redo": ("alt-_", "alt-/"),
         "transpose": ("ctrl-t",),
         "upper-word": ("alt-u",),

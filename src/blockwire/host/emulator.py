@@ -63,8 +63,8 @@ class LiveRow(NamedTuple):
     """One row of the screen.
 
     Attributes:
-        spans: From the first column; neighbours look different, none is empty, and blanks in the
-            plain look at the end are left out.
+        spans: From the first column; neighbours look different, and none is empty. Blanks in the
+            plain look at the end are left out, unless the row is wrapped.
         is_wrapped: Whether its line goes on in the next row.
     """
 
@@ -229,6 +229,8 @@ def to_ordinary(row: LiveRow) -> OrdinaryRow:
 
 def _to_span(span: LiveSpan) -> Span:
     text, look = span
+    if look == PLAIN_LOOK and text.isprintable():
+        return Span(text=text)
     if "hidden" in look.attributes:
         text = " " * width(text)
     return Span(text=label_controls(text, breaks="label", tabs="label"), style=_to_style(look))

@@ -12,7 +12,15 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from blockwire.errors import LocalProtocolError
-from blockwire.tty.keys import KEY_NAMES, MODIFIERS, is_text, key_name, split_name
+from blockwire.tty.keys import (
+    KEY_NAMES,
+    MODIFIERS,
+    is_text,
+    key_name,
+    lower_case,
+    split_name,
+    upper_case,
+)
 
 __all__ = ["Bindings", "KeyList", "describe_key", "read_binding"]
 
@@ -58,12 +66,14 @@ def read_binding(text: str) -> str:
     if key := _KEY_SPELLINGS.get(_JOINT.sub("", rest).lower()):
         return key_name(key, modifiers)
     is_character = len(rest) == 1 and rest.isprintable() and is_text(rest)
-    if not is_character or ("shift" in modifiers and rest.lower() == rest.upper()):
+    if not is_character or ("shift" in modifiers and not _is_letter(rest)):
         # What Shift makes of a digit depends on the keyboard: the character itself is the name.
         raise _unknown_key(text.strip())
-    if "ctrl" in modifiers:
-        rest = rest.lower()
     return key_name(rest, modifiers)
+
+
+def _is_letter(character: str) -> bool:
+    return lower_case(character) != upper_case(character)
 
 
 def describe_key(name: str) -> str:
@@ -72,7 +82,7 @@ def describe_key(name: str) -> str:
     if len(key) > 1:
         key = "".join(part.capitalize() for part in key.split("-"))
     elif "ctrl" in modifiers:
-        key = key.upper()
+        key = upper_case(key)
     return "".join(f"{one.capitalize()}-" for one in MODIFIERS if one in modifiers) + key
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from blockwire.tty.inputevents import InputEvent, Key, Pasted, Reply
 from blockwire.tty.inputsequences import decode_sequence
 from blockwire.tty.keys import byte_key, is_text, make_key, split_name
+from blockwire.tty.keyspellings import ALT_SPELLINGS
 from blockwire.tty.paste import PASTE_BEGIN, PASTE_END
 
 __all__ = ["CSI_BYTES_MAX", "PASTE_PIECE_BYTES_MAX", "STRING_BYTES_MAX", "InputParser"]
@@ -245,8 +246,13 @@ def _read_alt(data: bytes, at: int, events: list[InputEvent]) -> int:
     if key.text == "\ufffd" or key.name.startswith("control-"):
         events.append(_ESCAPE)
         return at + 1
-    name, modifiers = split_name(key.name)
-    events.append(make_key(name, modifiers | {"alt"}, _ESC + key.raw))
+    raw = _ESC + key.raw
+    if spelled := ALT_SPELLINGS.get(raw):
+        modifier, name = spelled
+        events.append(make_key(name, (modifier,), raw))
+    else:
+        name, modifiers = split_name(key.name)
+        events.append(make_key(name, modifiers | {"alt"}, raw))
     return found.end()
 
 

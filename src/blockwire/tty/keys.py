@@ -21,8 +21,10 @@ __all__ = [
     "byte_key",
     "is_text",
     "key_name",
+    "lower_case",
     "make_key",
     "split_name",
+    "upper_case",
 ]
 
 MODIFIERS: Final = ("ctrl", "alt", "shift", "super", "hyper", "meta")
@@ -91,14 +93,12 @@ def _fold_character(character: str, held: set[str]) -> str:
     """Return what ``character`` is called; takes from ``held`` what is part of it then."""
     if character == " ":
         return "space"
-    lower = character.lower()
-    is_letter = lower != character.upper()
-    if is_letter and "shift" in held and "ctrl" in held:
+    lower = lower_case(character)
+    if {"ctrl", "shift"} <= held and lower != upper_case(character):
         return lower
     if "shift" in held:
         held.remove("shift")
-        if len(character.upper()) == 1:
-            character = character.upper()
+        character = upper_case(character)
     if "ctrl" not in held:
         return character
     byte = CONTROL_BYTES.get(lower)
@@ -116,6 +116,18 @@ def split_name(name: str) -> KeyParts:
         modifiers.add(parts[0])
         name = parts[2]
     return KeyParts(name, frozenset(modifiers))
+
+
+def lower_case(character: str) -> str:
+    """Return the small letter of a capital, if the two are a pair of single characters."""
+    lower = character.lower()
+    return lower if len(lower) == 1 and lower.upper() == character else character
+
+
+def upper_case(character: str) -> str:
+    """Return the capital of a small letter, if the two are a pair of single characters."""
+    upper = character.upper()
+    return upper if len(upper) == 1 and upper.lower() == character else character
 
 
 def is_text(character: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 from blockwire.tty.keys import KEY_NAMES, MODIFIERS, STATE_KEYS
 
 __all__ = [
+    "ALT_SPELLINGS",
     "CODE_KEYS",
     "CODE_STATES",
     "FINAL_KEYS",
@@ -48,6 +49,11 @@ LINUX_KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {"A": "f1", "B": "f2", "C": "f3", "D": "f4", "E": "f5"}
 )
 """``CSI [ A``."""
+
+ALT_SPELLINGS: Final[Mapping[bytes, tuple[str, str]]] = MappingProxyType(
+    {b"\x1b\t": ("shift", "tab")}
+)
+"""What looks like Alt with a character, and is not: so the Linux console spells Shift-Tab."""
 
 RXVT_ARROWS: Final[Mapping[str, str]] = MappingProxyType(
     {"a": "up", "b": "down", "c": "right", "d": "left"}

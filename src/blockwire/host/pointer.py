@@ -52,6 +52,7 @@ class Pointer:
         self._last, self._has_moved, self.is_dragging = (row, column), False, True
         self._was_following = self._screen.viewport.is_following
         self._screen.selection.clear()
+        self._hold()
         if number > 1:
             self._begin()
 
@@ -74,7 +75,7 @@ class Pointer:
             return False
         self.is_dragging, self.wake_at_s = False, None
         chosen = self._screen.selection.chosen
-        if self._was_following and self._has_moved:
+        if self._was_following:
             # The window stood still only so that the text did not run away under the pointer.
             self._screen.viewport.scroll_end()
         return chosen is not None and (self._has_moved or self._click.number > 1)
@@ -103,7 +104,6 @@ class Pointer:
         at = self._screen.viewport.range_at(self._click.row, self._click.column)
         if at is not None:
             self._screen.selection.begin(at, unit)
-            self._hold()
 
     def _extend(self) -> None:
         at = self._screen.viewport.range_at(*self._last)

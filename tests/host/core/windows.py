@@ -16,7 +16,7 @@ from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
 from tests.terminal.sessions import append, closing, extend, framed, opening, seal, update
 
 KEYS: Final = {
-    "prefix": b"\x1d", "enter": b"\r", "backspace": b"\x7f", "space": b" ",
+    "prefix": b"\x1d", "escape": b"\x1b", "enter": b"\r", "backspace": b"\x7f", "space": b" ",
     "up": b"\x1b[A", "down": b"\x1b[B", "right": b"\x1b[C", "left": b"\x1b[D",
     "page-up": b"\x1b[5~", "page-down": b"\x1b[6~", "home": b"\x1b[H", "end": b"\x1b[F",
     "shift-page-up": b"\x1b[5;2~", "shift-page-down": b"\x1b[6;2~", "shift-home": b"\x1b[1;2H",
@@ -128,11 +128,6 @@ class Window:
             if name == "escape":
                 self.wait(0.06)
         return self
-
-    def escape(self) -> Self:
-        """Press Escape."""
-        self.input(b"\x1b")
-        return self.wait(0.06)
 
     def mouse(self, what: str, row: int, column: int, *, shift: bool = False) -> Self:
         code, final = MOUSE[what][:-1], MOUSE[what][-1]

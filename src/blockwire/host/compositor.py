@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec import UnsetType
 
@@ -21,12 +21,9 @@ from blockwire.host.painter_rows import PaintRow
 from blockwire.host.sgr import LOOKS_KEPT
 from blockwire.host.statusline import StatusLine, hint_spans, status_row
 from blockwire.host.theme import DARK, Theme
-from blockwire.screen import Position, Range, View, ViewRow
+from blockwire.screen import LIVE_SEGMENT_ID, Position, Range, View, ViewRow
 from blockwire.terminal import Style
 from blockwire.text import AmbiguousWidth
-
-# As of the live tail of blockwire.screen.
-LIVE_SEGMENT_ID: Final = 2**62
 
 Matches: TypeAlias = Callable[[int], Sequence[Range]]
 """The matches in a segment, in order: :meth:`blockwire.screen.Search.matches_in`."""
@@ -226,7 +223,7 @@ def _with_note(picture: Picture, body: tuple[PaintRow, ...]) -> tuple[PaintRow, 
     if picture.notice is not None:
         note = (LiveSpan(f" {picture.notice} ", picture.theme.notice),)
     elif picture.has_unseen:
-        note = hint_spans(picture.theme)
+        note = hint_spans(picture.theme, picture.columns, picture.ambiguous_width)
     cells = picture.columns - cells_of(note, picture.ambiguous_width)
     if not note or cells < 0:
         return body

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
 from blockwire.host.emulator import Cursor
@@ -119,21 +120,29 @@ class Painter:
             for at, (old, new) in enumerate(zip(shown, rows, strict=True))
             if old is not new and old != new
         ]
-        if not changed:
-            return []
-        written = self._written(shown, rows)
         if len(changed) < MOVED_ROWS_MIN:
-            return written
+            return self._written(shown, rows)
         move = _find_move(shown, rows, changed[0], changed[-1] + 1)
         if move is None:
-            return written
+            return self._written(shown, rows)
         moved = [self._scroll(move), *self._written(_after(move, shown), rows)]
-        return min(moved, written, key=_length)
+        moved_bytes = _length(moved)
+        written = self._written(shown, rows, moved_bytes)
+        return moved if moved_bytes < _length(written) else written
 
-    def _written(self, old: _KnownRows, new: tuple[PaintRow, ...]) -> list[bytes]:
-        pairs = enumerate(zip(old, new, strict=True))
-        pieces = [self._rows.encode(at, was, row) for at, (was, row) in pairs if was is not row]
-        return [piece for piece in pieces if piece]
+    def _written(
+        self, old: _KnownRows, new: tuple[PaintRow, ...], bytes_max: float = inf
+    ) -> list[bytes]:
+        """Return rows that differ as they are written, up to the first that makes it too much."""
+        pieces: list[bytes] = []
+        for at, (was, row) in enumerate(zip(old, new, strict=True)):
+            if was is not row and was != row:
+                piece = self._rows.encode(at, was, row)
+                bytes_max -= len(piece)
+                pieces += [piece] * bool(piece)
+                if bytes_max < 0:
+                    break
+        return pieces
 
     def _scroll(self, move: _Move) -> bytes:
         # Deleted and inserted rows never become anybody's scrollback, as scrolled ones may.

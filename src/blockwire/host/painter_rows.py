@@ -6,6 +6,7 @@ printable text, looks and links.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -30,7 +31,14 @@ CLUSTERS_KEPT: Final = 8_192
 # What is shown for a control that has no picture.
 _NO_PICTURE: Final = "\ufffd"
 
-_VARIATION_SELECTORS: Final = range(0xFE00, 0xFE10)
+# Characters that nothing in a row of them joins: letters, ideographs, lines, emoji; no marks, no
+# conjoining jamo, no regional indicators. Finding clusters takes ten times as long.
+_LONERS: Final = re.compile(
+    r"[\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0530\u2010-\u2027\u2030-\u205e"
+    r"\u2070-\u20cf\u2100-\u2bff\u3000-\u3029\u3030-\u3096\u309b-\u3163\u3165-\ua48c"
+    r"\uac00-\ud7a3\ue000-\uf8ff\uf900-\ufa6d\uff01-\uff9d\uffe0-\uffe6"
+    r"\U0001f300-\U0001f3fa\U0001f400-\U0001faff\U00020000-\U0002fa1d]*+"
+)
 
 # What makes blanks visible.
 _BLANK_MARKS: Final = frozenset(
@@ -182,6 +190,9 @@ def _difference(was: Cells, cells: Cells) -> tuple[int, int]:
 def _clusters(row: PaintRow, joined: str) -> Iterator[tuple[str, Look]]:
     """Yield the clusters of a row, whatever spans they are in, each in the look of its beginning."""
     looks = chain.from_iterable(repeat(span.look, len(span.text)) for span in row)
+    if _LONERS.fullmatch(joined):
+        yield from zip(joined, looks, strict=True)
+        return
     for cluster in clusters(joined):
         look = next(looks)
         for _ in range(len(cluster) - 1):
@@ -200,9 +211,8 @@ def _drawn(cluster: str, ambiguous_width: AmbiguousWidth) -> tuple[str, int, boo
     if label_controls(text, breaks="label", tabs="label") != text:
         text = "".join(map(_drawn_char, text))
     cells = width(text, ambiguous_width=ambiguous_width)
-    is_fragile = any(
-        unicodedata.category(char) != "Mn" or ord(char) in _VARIATION_SELECTORS for char in text[1:]
-    )
+    # Marks with a place of their own, above or below, take no cell anywhere.
+    is_fragile = not all(map(unicodedata.combining, text[1:]))
     return text if cells else "", cells, is_fragile
 
 

@@ -92,7 +92,7 @@ def status_row(  # noqa: PLR0913 - options, all but what is drawn by name
         ambiguous_width: As of the painter.
     """
     line = _Line(columns, theme, ambiguous_width)
-    hint = hint_spans(theme) if has_unseen else ()
+    hint = hint_spans(theme, columns, ambiguous_width) if has_unseen else ()
     if status.prompt is not None:
         return line.with_prompt(status.prompt, hint)
     look = theme.status if notice is None else theme.notice
@@ -100,9 +100,13 @@ def status_row(  # noqa: PLR0913 - options, all but what is drawn by name
     return line.with_state(LiveSpan(_EDGE + _labelled(text), look), status.keys, hint)
 
 
-def hint_spans(theme: Theme) -> PaintRow:
-    """Return what says that there is new text below."""
-    return (LiveSpan(f"{_EDGE}{UNSEEN_HINT}{_EDGE}", theme.hint),)
+def hint_spans(theme: Theme, columns: int, ambiguous_width: AmbiguousWidth) -> PaintRow:
+    """Return what says that there is new text below, as short as the window wants it."""
+    for text, parts in ((UNSEEN_HINT, 2), (UNSEEN_HINT[0], 1)):
+        hint = (LiveSpan(f"{_EDGE}{text}{_EDGE}", theme.hint),)
+        if parts * cells_of(hint, ambiguous_width) < columns:
+            return hint
+    return ()
 
 
 class _Line:
@@ -113,8 +117,6 @@ class _Line:
 
     def with_state(self, state: LiveSpan, keys: tuple[KeyHint, ...], hint: PaintRow) -> StatusRow:
         room_cells = self._columns - self._cells(hint)
-        if room_cells <= 0:
-            hint, room_cells = (), self._columns
         state_cells = self._cells((state,))
         shown_keys = self._keys(keys, max(room_cells - state_cells, room_cells // 2))
         left_cells = room_cells - self._cells(shown_keys)
@@ -150,7 +152,7 @@ class _Line:
             added = (
                 LiveSpan(_GAP, self._theme.status),
                 LiveSpan(_labelled(key), self._theme.status_key),
-                LiveSpan(f" {_labelled(does)}", self._theme.status),
+                LiveSpan(" " * bool(key) + _labelled(does), self._theme.status),
             )
             # With the blank at the edge.
             if self._cells((*shown, *added)) + 1 > cells:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.host.core.windows import Window
@@ -9,7 +11,7 @@ from tests.host.core.windows import Window
 TEXT = "one two\nthree  four.five\n\nlast line that is longer than the window\nend"
 
 
-def window_of(text: str = TEXT, columns: int = 20, rows: int = 9, **options: object) -> Window:
+def window_of(text: str = TEXT, columns: int = 20, rows: int = 9, **options: Any) -> Window:
     return Window(columns, rows, **options).open().append("text", text)
 
 

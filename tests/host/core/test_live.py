@@ -15,6 +15,7 @@ def test_a_program_writes_and_its_cursor_is_where_it_is() -> None:
     assert window.cursor == (2, 2)
 
 
+@pytest.mark.requirement("host:outer:idle")
 def test_nothing_is_written_while_nothing_changes() -> None:
     window = Window().output("$ ")
     window.look()

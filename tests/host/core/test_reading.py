@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from blockwire.host.commands import Quit, Suspend
@@ -10,7 +12,7 @@ from blockwire.terminal import Layout, Line, Span
 from tests.host.core.windows import Window
 
 
-def numbered(count: int = 30, **options: object) -> Window:
+def numbered(count: int = 30, **options: Any) -> Window:
     """Return a window of four rows and a status line, with so many numbered rows behind it."""
     return Window(20, 5, **options).output("\n".join(map(str, range(count))))
 

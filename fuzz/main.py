@@ -22,6 +22,7 @@ from fuzz.gateway import GatewayTarget
 from fuzz.sockets import SocketTarget
 from fuzz.terminal_application import application
 from fuzz.terminal_framing import terminal_framing
+from fuzz.terminal_input import bindings, terminal_input
 from fuzz.terminal_messages import terminal_decode, terminal_json
 from tests.providers.mutations import FAMILIES
 from tests.providers.mutations import attack as attack_provider
@@ -87,6 +88,8 @@ def _targets(gateway: GatewayTarget, sockets: SocketTarget) -> dict[str, Attack]
         "terminal_json": terminal_json,
         "terminal_decode": terminal_decode,
         "terminal_application": application,
+        "terminal_input": terminal_input,
+        "bindings": bindings,
     }
 
 

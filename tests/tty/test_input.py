@@ -158,6 +158,10 @@ BROKEN: Final[list[tuple[bytes, list[InputEvent]]]] = [
     (b"\x1b\x1b[I", [ESCAPE, Focus(is_in=True)]),
     (b"\x1b\x1b[0n", [ESCAPE, Reply("dsr", b"\x1b[0n", ("0",))]),
     (b"\x1b\x1b[200~a\x1b[201~", [ESCAPE, Pasted(b"a", is_last=True)]),
+    (
+        b"\x1b\x1b[0;;20320:22909u",
+        [ESCAPE, key("text", b"\x1b[0;;20320:22909u", "你好")],
+    ),
     (b"\x1b\xff", [ESCAPE, key("byte-ff", b"\xff", "\ufffd")]),
     (b"\x1b\xc2\x9b", [ESCAPE, key("control-9b", b"\xc2\x9b")]),
 ]

@@ -15,7 +15,7 @@ from typing import Final
 
 from blockwire.tty.inputevents import InputEvent, Key, Pasted, Reply
 from blockwire.tty.inputsequences import decode_sequence
-from blockwire.tty.keys import byte_key, is_text, make_key, split_name
+from blockwire.tty.keys import TEXT_KEY, byte_key, is_text, make_key, split_name
 from blockwire.tty.keyspellings import ALT_SPELLINGS
 from blockwire.tty.paste import PASTE_BEGIN, PASTE_END
 
@@ -212,7 +212,7 @@ class InputParser:
             return
         is_expected = self._positions_expected > 0
         event = decode_sequence(raw, is_position_expected=is_expected)
-        if is_after_escape and isinstance(event, Key):
+        if is_after_escape and isinstance(event, Key) and event.name != TEXT_KEY:
             name, modifiers = split_name(event.name)
             events.append(make_key(name, modifiers | {"alt"}, _ESC + raw))
             return

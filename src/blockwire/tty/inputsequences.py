@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from blockwire.tty.inputevents import Focus, InputEvent, Key, Mouse, Reply, ReplyKind
-from blockwire.tty.keys import MODIFIERS, is_text, make_key
+from blockwire.tty.keys import MODIFIERS, TEXT_KEY, is_text, make_key
 from blockwire.tty.keyspellings import (
     CODE_KEYS,
     CODE_STATES,
@@ -192,7 +192,7 @@ def _code_key(
         return Reply("key-state", sequence.raw, sequence.fields)
     if len(text) > 1 or (text and not codes[0]):
         # An input method types, and no key.
-        return make_key(text if len(text) == 1 else "text", (), sequence.raw, text=text)
+        return make_key(text if len(text) == 1 else TEXT_KEY, (), sequence.raw, text=text)
     modifiers = _modifiers(field[0])
     if modifiers is None:
         return None

@@ -17,6 +17,7 @@ __all__ = [
     "KEY_NAMES",
     "MODIFIERS",
     "STATE_KEYS",
+    "TEXT_KEY",
     "KeyParts",
     "byte_key",
     "is_text",
@@ -44,6 +45,9 @@ STATE_KEYS: Final = (
     "level3-shift", "level5-shift",
 )  # fmt: skip
 """Keys that nobody types with; some terminals tell when they are pressed."""
+
+TEXT_KEY: Final = "text"
+"""What an input method types at once: no key of the keyboard, and with no modifiers."""
 
 CONTROL_BYTES: Final[Mapping[str, int]] = MappingProxyType(
     {chr(code).lower(): code & 0x1F for code in range(ord("@"), ord("_") + 1)}

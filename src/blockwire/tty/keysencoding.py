@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from blockwire.tty.inputevents import Key
-from blockwire.tty.keys import CONTROL_BYTES, KEY_NAMES, split_name
+from blockwire.tty.keys import CONTROL_BYTES, KEY_NAMES, TEXT_KEY, split_name
 from blockwire.tty.keyspellings import KEYPAD_SPELLINGS, MODIFIER_BITS
 
 __all__ = ["encode_key"]
@@ -54,7 +54,7 @@ def encode_key(key: Key, *, application_cursor: bool, application_keypad: bool) 
     if name in _BYTES or len(name) == 1:
         escape = b"\x1b" if "alt" in modifiers else b""
         return escape + _character(name, modifiers)
-    if name == "text":
+    if name == TEXT_KEY:
         return key.text.encode()
     return b"" if name in KEY_NAMES else key.raw
 

@@ -70,8 +70,9 @@ def _all_rows(
     does_cells = max(columns - does_column, 1)
     rows: list[PaintRow] = []
     for section in help_.sections:
-        title = (LiveSpan(_labelled(section.title), theme.help_title),)
-        rows += [*[()] * bool(rows), fit(title, columns, ambiguous_width)]
+        titles = wrap(_labelled(section.title), columns, ambiguous_width=ambiguous_width)
+        rows += [()] * bool(rows)
+        rows += [(LiveSpan(title.rstrip(), theme.help_title),) for title in titles]
         for keys, does in section.entries:
             left = wrap(_labelled(keys), max(key_cells, 1), ambiguous_width=ambiguous_width)
             right = wrap(_labelled(does), does_cells, ambiguous_width=ambiguous_width)

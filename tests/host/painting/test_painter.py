@@ -87,7 +87,7 @@ class Play:
         return data
 
 
-@pytest.mark.requirement("host:drawing:shown", "host:drawing:idle")
+@pytest.mark.requirement("host:drawing:shown", "host:drawing:idle", "host:drawing:no-erase")
 @given(SIZES, st.lists(ROWS, max_size=9), st.lists(st.lists(STEPS, max_size=3), max_size=6))
 def test_whatever_was_painted_before_the_terminal_shows_the_frame(
     size: tuple[int, int], content: list[PaintRow], steps: list[list[tuple[Any, ...]]]

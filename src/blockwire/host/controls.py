@@ -104,18 +104,27 @@ class Controls:
         if mode == "live" and self._emulator.modes.is_alternate and action != "prefix":
             # A program that has the whole window has all keys but one.
             action = None
-        if mode == "prefix":
-            self._own = "live"
-            if action is None and self._keymap.action("live", key.name) == "prefix":
-                self._type(key)
-            elif action is None:
-                self.notices.say(f"{key.name}: no such key here", now_s)
         if action is not None:
+            # The prefix is for one key.
+            self._own = "live" if mode == "prefix" else self._own
             self._actions[mode](action, now_s)
-        elif MODE_RULES[mode].rest == "program":
-            self._type(key)
-        elif MODE_RULES[mode].rest == "query":
-            self.search.type(key.text)
+        elif mode == "prefix":
+            self._own = "live"
+            if self._keymap.action("live", key.name) == "prefix":
+                self._type(key)
+            else:
+                self.notices.say(f"{key.name}: no such key here", now_s)
+        else:
+            self._receive_other_key(key)
+
+    def _receive_other_key(self, key: Key) -> None:
+        match MODE_RULES[self.mode].rest:
+            case "program":
+                self._type(key)
+            case "query":
+                self.search.type(key.text)
+            case _:
+                pass
 
     def _type(self, key: Key) -> None:
         self._to_program.key(key)
@@ -127,12 +136,14 @@ class Controls:
         self._screen.selection.clear()
 
     def _receive_paste(self, pasted: Pasted) -> None:
-        rest = MODE_RULES[self.mode].rest
-        if rest == "program":
-            self._to_program.paste(pasted)
-            self._turn_to_program()
-        elif rest == "query":
-            self.search.type(pasted.data.decode(errors="replace"))
+        match MODE_RULES[self.mode].rest:
+            case "program":
+                self._to_program.paste(pasted)
+                self._turn_to_program()
+            case "query":
+                self.search.type(pasted.data.decode(errors="replace"))
+            case _:
+                pass
 
     def _receive_mouse(self, event: Mouse, now_s: float) -> None:
         mode = self.mode
@@ -168,7 +179,7 @@ class Controls:
             case "search":
                 self._begin_search()
             case "copy-mode":
-                self._begin_copy_mode(now_s)
+                self._begin_copy_mode()
             case "copy":
                 self._copy(self._screen.selection.text(), now_s)
             case "copy-block":
@@ -213,6 +224,7 @@ class Controls:
                 self._begin_search()
             case "next" | "previous":
                 self.search.go(is_next=action == "next")
+                self.copy_mode.extend()
             case "help":
                 self._begin_help()
             case "clear" if self._screen.selection.chosen is not None:
@@ -250,16 +262,14 @@ class Controls:
             self.search.cancel()
             self._own = self._before
 
-    def _begin_copy_mode(self, now_s: float) -> None:
+    def _begin_copy_mode(self) -> None:
         cursor = self._emulator.cursor
         row, column = self._screen.viewport.rows - 1, 0
         top = self.mousing.live_top()
-        if self._screen.viewport.is_following and top is not None:
-            row, column = top + cursor.row, cursor.column
-        if self.copy_mode.begin(row, column):
-            self._own = "copy"
-        else:
-            self.notices.say("there is nothing to copy yet", now_s)
+        if top is not None:
+            row, column = min(top + cursor.row, row), cursor.column
+        self.copy_mode.begin(row, column)
+        self._own = "copy"
 
     def _leave_copy_mode(self) -> None:
         self._own = "live"

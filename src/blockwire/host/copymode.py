@@ -64,28 +64,27 @@ class CopyMode:
         self.cursor = TextCursor(screen)
         self._screen = screen
 
-    def begin(self, row: int, column: int) -> bool:
-        """Put the cursor near a cell of the window; return whether there is any text to be on."""
+    def begin(self, row: int, column: int) -> None:
+        """Put the cursor on the text nearest to a cell of the window."""
         self.cursor.goal = None
-        return self.cursor.begin(row, column)
+        self.cursor.begin(row, column)
 
     def do(self, action: str) -> None:
         """Move or select, as an action of :data:`MOVES` or :data:`SELECTIONS` says."""
         cell = self.cursor.cell()
-        if cell is None:
-            # Whatever the cursor was on is gone; what is there now is as good.
-            self.begin(self._screen.viewport.rows, 0)
-        elif action in SELECTIONS:
+        if action in SELECTIONS:
             self._select(SELECTIONS[action], cell)
         else:
             self._move(action, cell)
 
     def scroll(self, rows: int) -> None:
         """Scroll under the cursor, as a wheel does."""
-        cell = self.cursor.cell()
-        if cell is not None:
-            self.cursor.scroll(cell, rows)
-            self._extend()
+        self.cursor.scroll(self.cursor.cell(), rows)
+        self.extend()
+
+    def extend(self) -> None:
+        """Select up to where the cursor is now, if something was selected and still is."""
+        self._screen.selection.extend_to(self.cursor.range_at(self.cursor.cell()))
 
     def _move(self, action: str, cell: Cell) -> None:
         if action not in VERTICAL:
@@ -93,7 +92,7 @@ class CopyMode:
         elif self.cursor.goal is None:
             self.cursor.goal = cell.column
         MOVES[action](self.cursor, cell, self._screen.viewport.rows)
-        self._extend()
+        self.extend()
 
     def _select(self, unit: SelectionUnit, cell: Cell) -> None:
         selection = self._screen.selection
@@ -101,12 +100,6 @@ class CopyMode:
             selection.clear()
         else:
             selection.begin(self.cursor.range_at(cell), unit)
-
-    def _extend(self) -> None:
-        cell = self.cursor.cell()
-        if cell is not None:
-            # Nothing happens if nothing was selected, or what was is gone.
-            self._screen.selection.extend_to(self.cursor.range_at(cell))
 
 
 def _begin(cursor: TextCursor, row: int) -> None:

@@ -196,7 +196,7 @@ class HostCore:
             selection=screen.selection.chosen,
             matches=screen.search.matches_in,
             current_match=screen.search.current,
-            copy_cursor=None if cell is None else (cell.row, cell.column),
+            copy_cursor=None if cell is None else cell[:2],
             status=status_line(self._reader(mode), self._options.keymap) if has_status else None,
             notice=notice,
             has_unseen=screen.viewport.has_unseen,

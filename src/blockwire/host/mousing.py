@@ -88,7 +88,7 @@ class Mousing:
             cells = -SIDEWAYS_CELLS if event.kind == "wheel-left" else SIDEWAYS_CELLS
             viewport.scroll_sideways(cells)
         elif is_live and self._to_program.wants_wheel_as_arrows and "shift" not in event.modifiers:
-            self._to_program.wheel_as_arrows(event.kind, self._wheel_rows)
+            self._to_program.wheel_as_arrows("wheel-up" if rows < 0 else "wheel-down", abs(rows))
         else:
             viewport.scroll(rows)
 

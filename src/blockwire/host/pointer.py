@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from blockwire.screen import Screen, SelectionUnit
+from blockwire.screen import Range, Screen, SelectionUnit
 
 # Clicks on one cell within this time belong together; what desktops have by default.
 CLICKS_S: Final = 0.5
@@ -101,18 +101,18 @@ class Pointer:
 
     def _begin(self) -> None:
         unit = CLICK_UNITS[self._click.number - 1]
-        at = self._screen.viewport.range_at(self._click.row, self._click.column)
-        if at is not None:
-            self._screen.selection.begin(at, unit)
+        self._screen.selection.begin(self._range_at(self._click.row, self._click.column), unit)
 
     def _extend(self) -> None:
-        at = self._screen.viewport.range_at(*self._last)
-        if at is not None:
-            self._screen.selection.extend_to(at)
+        self._screen.selection.extend_to(self._range_at(*self._last))
 
     def _hold(self) -> None:
         """Keep what is seen where it is while text arrives."""
         viewport = self._screen.viewport
-        at = viewport.range_at(0, 0)
-        if viewport.is_following and at is not None:
-            viewport.reveal(at.start)
+        if viewport.is_following:
+            viewport.reveal(self._range_at(0, 0).start)
+
+    def _range_at(self, row: int, column: int) -> Range:
+        at = self._screen.viewport.range_at(row, column)
+        assert at is not None, "a live screen has a row at least"
+        return at

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from blockwire.host.emulator import Emulator, MouseTracking
 from blockwire.tty.inputevents import Focus, Key, Mouse, MouseKind, Pasted
@@ -92,9 +92,7 @@ class ProgramInput:
         if event.kind in TRACKED[modes.mouse]:
             self._waiting += encode_mouse(event, sgr=modes.mouse_sgr)
 
-    def wheel_as_arrows(self, kind: MouseKind, rows: int) -> None:
+    def wheel_as_arrows(self, kind: Literal["wheel-up", "wheel-down"], rows: int) -> None:
         """Turn the wheel into so many arrow keys."""
-        arrow = _ARROWS.get(kind)
-        for _ in range(rows if arrow is not None else 0):
-            assert arrow is not None, "there is nothing to repeat without one"
-            self.key(arrow)
+        for _ in range(rows):
+            self.key(_ARROWS[kind])

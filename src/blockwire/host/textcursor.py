@@ -37,23 +37,19 @@ class TextCursor:
         self.goal: int | None = None
         self._screen = screen
 
-    def begin(self, row: int, column: int) -> bool:
-        """Move to a cell of the window, or to the text nearest to it; return whether there is any."""
+    def begin(self, row: int, column: int) -> None:
+        """Move to a cell of the window, or to the text nearest to it; there must be some."""
         rows = [number for number, seen in enumerate(self._screen.view()) if seen is not None]
-        if not rows:
-            return False
         self._put(min(max(row, rows[0]), rows[-1]), column)
-        return True
 
-    def cell(self) -> Cell | None:
-        """Return where the cursor is; None if nothing is there to be on."""
-        anchor = self._screen.viewport.anchor
-        if anchor is None:
-            return None
-        place = self._screen.history.place_of(anchor.position)
-        row, seen = self._seen_at(place)
-        if seen is None:
-            return None
+    def cell(self) -> Cell:
+        """Return where the cursor is: if somebody went to the end, there."""
+        viewport = self._screen.viewport
+        if viewport.anchor is None:
+            self.begin(viewport.rows, 0)
+        anchor = viewport.anchor
+        assert anchor is not None, "there is one from the beginning on"
+        row, seen = self._seen_at(self._screen.history.place_of(anchor.position))
         columns = self._screen.history.paper.columns
         column, _behind = seen.columns_of(Range(anchor.position, anchor.position), columns)
         return Cell(row, min(column, columns - 1), seen)
@@ -159,15 +155,13 @@ class TextCursor:
         viewport.reveal(at.start)
 
     def _put_on(self, place: Place, column: int) -> None:
-        row, seen = self._seen_at(place)
-        assert seen is not None, "the window was scrolled there"
+        row, _seen = self._seen_at(place)
         self._put(row, column)
 
-    def _seen_at(self, place: Place) -> tuple[int, ViewRow | None]:
-        for row, seen in enumerate(self._screen.view()):
-            if seen is not None and seen.place == place:
-                return row, seen
-        return 0, None
+    def _seen_at(self, place: Place) -> tuple[int, ViewRow]:
+        """Return where a row is seen that is: that of the anchor, or one that was scrolled to."""
+        rows = enumerate(self._screen.view())
+        return next((row, seen) for row, seen in rows if seen is not None and seen.place == place)
 
     def _go(self, seen: ViewRow, index: int) -> None:
         self.go_to(seen.position(index))

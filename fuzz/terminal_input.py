@@ -53,7 +53,7 @@ def terminal_input(chance: random.Random) -> None:
         data = damaged(chance, data, _PARTS)
     expected = _read(InputParser(), [data])
     assert _read(InputParser(), pieces(chance, data)) == expected, f"cut otherwise: {data!r}"
-    _check_bytes(data + PASTE_END)
+    _check_bytes(chance, data + PASTE_END)
     _send(chance, InputParser().receive_data(data))
 
 
@@ -70,10 +70,16 @@ def _read(parser: InputParser, parts: list[bytes]) -> list[InputEvent]:
     return events + parser.flush()
 
 
-def _check_bytes(data: bytes) -> None:
+def _check_bytes(chance: random.Random, data: bytes) -> None:
     """Every byte is in one event, but for what is too long."""
     rest, is_pasting = data, False
-    for event in _read(InputParser(), [data]):
+    parser = InputParser()
+    events: list[InputEvent] = []
+    for piece in pieces(chance, data):
+        events += parser.receive_data(piece)
+        if chance.random() < 0.3:
+            events += parser.flush(is_reply_outstanding=chance.random() < 0.3)
+    for event in events + parser.flush():
         match event:
             case Pasted():
                 raw = (b"" if is_pasting else PASTE_BEGIN) + event.data

@@ -55,13 +55,16 @@ def test_cuts_do_not_matter(data: bytes, sizes: list[int]) -> None:
 
 
 @pytest.mark.requirement("host:input:every-byte")
-@given(data=INPUTS)
-def test_every_byte_is_in_one_event_in_order(data: bytes) -> None:
+@given(data=INPUTS, sizes=CUTS)
+@example(data=b"\x1b[200~\x1b[2", sizes=[1, 5])
+def test_every_byte_is_in_one_event_in_order(data: bytes, sizes: list[int]) -> None:
     # A paste that never closed would have shown no bracket.
     data += PASTE_CLOSED
     parser = InputParser()
+    events = []
 
-    events = parser.receive_data(data) + parser.flush()
+    for piece in pieces_of(data, sizes):
+        events += parser.receive_data(piece) + parser.flush()
 
     assert bytes_of(events) == data
 

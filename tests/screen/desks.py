@@ -5,7 +5,15 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from blockwire.screen import OrdinaryRow, Position, Range, Row, Screen, ViewRow
+from blockwire.screen import (
+    LIVE_SEGMENT_ID,
+    OrdinaryRow,
+    Position,
+    Range,
+    Row,
+    Screen,
+    ViewRow,
+)
 from blockwire.terminal import Answer, BlockView, Change, LogicalLine, Span, WireMessage
 from blockwire.terminal.types import CONTENT_TYPES
 from blockwire.terminal.vocabulary import LINES, PLAIN, STYLED
@@ -30,6 +38,13 @@ def type_of(data: Any) -> str:
 def lines_of(data: Any, type_name: str | None = None) -> list[LogicalLine]:
     """Return the logical lines of data."""
     return list(CONTENT_TYPES[type_name or type_of(data)].new_content(data).lines())
+
+
+def ordinary(*texts: str) -> list[OrdinaryRow]:
+    """Return rows of a program's screen; one that ends in a backslash goes on."""
+    return [
+        OrdinaryRow((Span(text=text.removesuffix("\\")),), text.endswith("\\")) for text in texts
+    ]
 
 
 class Desk:
@@ -78,11 +93,16 @@ class Desk:
         return self.do(closing(self._next()))
 
     def output(self, *texts: str) -> None:
-        """Add ordinary rows; one that ends in a backslash goes on."""
-        self.screen.append_ordinary(
-            OrdinaryRow((Span(text=text.removesuffix("\\")),), text.endswith("\\"))
-            for text in texts
-        )
+        """Add ordinary rows."""
+        self.screen.append_ordinary(ordinary(*texts))
+
+    def live(self, *texts: str) -> None:
+        """Let the program's screen have these rows."""
+        self.screen.set_live(ordinary(*texts))
+
+    def advance(self, left: tuple[str, ...], texts: tuple[str, ...]) -> None:
+        """Let rows leave the program's screen, and others be on it."""
+        self.screen.advance_live(ordinary(*left), ordinary(*texts))
 
     def trim(self) -> list[str]:
         """Trim as a host does; return the Blocks that went."""
@@ -125,7 +145,7 @@ class Desk:
         history, search = self.screen.history, self.screen.search
         return [
             (segment_id, start.offset, end.offset)
-            for segment_id in range(history.first_id, history.end_id)
+            for segment_id in history.ids(history.first_id, LIVE_SEGMENT_ID)
             for start, end in search.matches_in(segment_id)
         ]
 

@@ -8,11 +8,19 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from blockwire.screen import Anchor, Position, Range, SelectionUnit
+from blockwire.screen import LIVE_SEGMENT_ID, Anchor, OrdinaryRow, Position, Range, SelectionUnit
 from blockwire.terminal import Line, Span
 from blockwire.terminal.vocabulary import LINES
 from tests.screen.desks import Desk, drawn
-from tests.screen.naive import NaiveRow, NaiveSegment, Segments, copied, found, rows_of
+from tests.screen.naive import (
+    LiveRow,
+    NaiveRow,
+    NaiveSegment,
+    Segments,
+    copied,
+    found,
+    rows_of,
+)
 
 texts = st.text(alphabet="ab Ba\n\x1b漢字", max_size=24)
 long_texts = st.text(alphabet="ab Ba\n漢字", min_size=20, max_size=60)
@@ -20,6 +28,11 @@ fragments = st.text(alphabet="ab Ba\n\x1b漢字", min_size=1, max_size=24)
 columns = st.integers(2, 12)
 rows = st.integers(1, 6)
 places = st.integers(0, 1_000)
+live_rows = st.builds(
+    lambda text, is_wrapped: LiveRow(text, is_wrapped and bool(text)),  # a row that goes on is full
+    st.text(alphabet="ab Ba漢", max_size=9),
+    st.booleans(),
+)
 units: Any = st.sampled_from(["character", "character", "word", "line", "block"])
 
 
@@ -33,8 +46,10 @@ class ScreenMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.desk = Desk(columns=6, rows=3)
-        # Every segment that ever was, in order: the name of its Block, or its ordinary rows.
-        self.order: list[str | list[str]] = []
+        # Every segment that ever was, in order: the name of its Block, or its ordinary rows; None
+        # if those were erased.
+        self.order: list[str | list[str] | None] = []
+        self.live: list[LiveRow] = []
         self.query = ""
         # What a reader looks at, and what is selected, as the table says.
         self.anchor: Anchor | None = None
@@ -45,7 +60,7 @@ class ScreenMachine(RuleBasedStateMachine):
         """Return what is retained, by the session's word for Blocks."""
         retained: Segments = {}
         for segment_id, source in enumerate(self.order):
-            if segment_id < self.desk.screen.history.first_id:
+            if source is None or segment_id < self.desk.screen.history.first_id:
                 continue
             if isinstance(source, str):
                 block = self.desk.block(source)
@@ -55,6 +70,9 @@ class ScreenMachine(RuleBasedStateMachine):
                 retained[segment_id] = NaiveSegment(text, "word", is_lines)
             else:
                 retained[segment_id] = NaiveSegment("".join(source), "character")
+        if self.live:
+            text = "".join(row.line for row in self.live)
+            retained[LIVE_SEGMENT_ID] = NaiveSegment(text, "character", rows=tuple(self.live))
         return retained
 
     def all_rows(self) -> list[NaiveRow]:
@@ -141,18 +159,28 @@ class ScreenMachine(RuleBasedStateMachine):
         if name is not None:
             self.desk.seal(name)
 
-    @rule(text=st.text(alphabet="ab Ba漢", max_size=9), is_wrapped=st.booleans())
-    def output(self, text: str, is_wrapped: bool) -> None:
-        is_wrapped = is_wrapped and bool(text)  # a row that goes on is full
-        is_new = len(self.order) == self.desk.screen.history.first_id or isinstance(
-            self.order[-1], str
-        )
-        if is_new:
-            self.order.append([])
-        last = self.order[-1]
-        assert isinstance(last, list)
-        self.desk.output(text + "\\" * is_wrapped)
-        last.append(text if is_wrapped else text + "\n")
+    @rule(row=live_rows)
+    def output(self, row: LiveRow) -> None:
+        self.add_ordinary([row])
+        self.desk.screen.append_ordinary(self.as_rows([row]))
+
+    def add_ordinary(self, rows: list[LiveRow]) -> list[Position]:
+        """Add rows to the model's ordinary output; return where each begins."""
+        starts = []
+        last_id = len(self.order) - 1
+        is_retained = self.desk.screen.history.has(last_id)
+        last = self.order[last_id] if is_retained else None
+        for row in rows:
+            if not isinstance(last, list):
+                last = []
+                self.order.append(last)
+            starts.append(Position(len(self.order) - 1, sum(map(len, last))))
+            last.append(row.line)
+        return starts
+
+    @staticmethod
+    def as_rows(rows: list[LiveRow]) -> list[OrdinaryRow]:
+        return [OrdinaryRow((Span(text=row.text),), row.is_wrapped) for row in rows]
 
     @rule(capacity=st.integers(1, 20))
     def trim(self, capacity: int) -> None:
@@ -226,7 +254,8 @@ class ScreenMachine(RuleBasedStateMachine):
         assert chosen is not None
         assert chosen.start <= min(start.start, end.start)
         self.chosen = chosen.start[:2], chosen.end[:2]
-        if unit == "character":
+        is_cut = any(len(row.text) > screen.history.paper.columns / 2 for row in self.live)
+        if unit == "character" and not is_cut:
             self.saw(Range(min(start.start, end.start), max(start.end, end.end)))
 
     def saw(self, cells: Range) -> None:
@@ -281,7 +310,11 @@ class ScreenMachine(RuleBasedStateMachine):
             number
             for number, row in enumerate(all_rows)
             if row.segment_id == position.segment_id and row.offset <= position.offset
-        ]
+        ] or [
+            number
+            for number, row in enumerate([*all_rows[:-1], NaiveRow(2 * LIVE_SEGMENT_ID, 0, "")])
+            if row.segment_id > position.segment_id
+        ][:1]
         return at_or_before[-1] - min(self.anchor.row, viewport.rows - 1)
 
     def expect_reading(self, row: NaiveRow | None) -> None:

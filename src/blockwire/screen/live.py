@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from operator import eq
 from typing import NamedTuple
 
 from blockwire.screen.layout import LaidLine, Paper
@@ -77,13 +78,13 @@ def follow_rows(
     """Return where each row of a screen is, among those that left it and those that it has now.
 
     Rows scroll, and few change: they are followed from the top, first among those that left. The
-    others are where they were, counted from the top or from the bottom; or behind rows that were
-    never seen on the screen, if it begins with what it began with.
+    others are where they were, counted from the top; or behind rows that were never seen on the
+    screen, if more of them are there. Those at the bottom may have stayed at the bottom.
     """
     after = (*left, *rows)
     moved = _count_equal(before, left)
-    is_pushed = moved < len(left) and _count_equal(before[moved : moved + 1], rows) > 0
-    shift = len(left) - moved if is_pushed else 0
+    shifts = 0, len(left) - moved
+    shift = max(shifts, key=lambda shift: sum(map(eq, before[moved:], after[moved + shift :])))
     kept = moved + _count_equal(before[moved:], after[moved + shift :])
     ends_max = min(len(before) - kept, len(after) - shift - kept, len(rows))
     ends = _count_equal(before[::-1][:ends_max], rows[::-1])

@@ -201,11 +201,12 @@ def _find_move(old: _KnownRows, new: tuple[PaintRow, ...], top: int, end: int) -
 
 
 def _after(move: _Move, rows: _KnownRows) -> _KnownRows:
-    blank: tuple[PaintRow, ...] = ((),) * abs(move.distance)
+    """Return what is shown then; of rows that come in new, terminals have various ideas."""
     top, end, distance = move
+    new = (None,) * abs(distance)
     if distance > 0:
-        return (*rows[:top], *rows[top + distance : end], *blank, *rows[end:])
-    return (*rows[:top], *blank, *rows[top : end + distance], *rows[end:])
+        return (*rows[:top], *rows[top + distance : end], *new, *rows[end:])
+    return (*rows[:top], *new, *rows[top : end + distance], *rows[end:])
 
 
 def _length(pieces: list[bytes]) -> int:

@@ -135,6 +135,20 @@ def test_rows_that_moved_to_the_end_of_the_window_need_no_region() -> None:
     assert written[1].startswith(b"\x1b[?2026h\x1b[?7l\x1b[1H\x1b[2M\x1b[23H")
 
 
+@pytest.mark.requirement("host:drawing:moved")
+def test_nothing_is_believed_of_rows_that_came_in_new() -> None:
+    """Pyte leaves what stood there if a row that it moves was never written to."""
+    frames = [
+        Frame(tuple(row(f"the row {char}" if char != " " else "") for char in chars))
+        for chars in ("abcdef", "cdef  ", "ef  xy", "  efxy")
+    ]
+
+    outer, written = painted(*frames)
+
+    assert b"\x1b[2M" in written[1]
+    assert outer.texts() == ["", "", "the row e", "the row f", "the row x", "the row y"]
+
+
 def test_rows_are_written_where_moving_them_would_write_more() -> None:
     before = Frame(tuple(row(text) for text in ("title", "a", "b", "c", "d", "status")))
     after = Frame(tuple(row(text) for text in ("title", "x", "a", "b", "y", "status")))

@@ -322,7 +322,8 @@ class GhosttyEmulator:
             return
         self._cancel()
         _, row = self._terminal.cursor
-        self._write_unbound(b"\r\n", 0, min(row + 1, self.rows - 1))
+        # Without the region the cursor is at home, whatever it was.
+        self._write_unbound(b"\x1b[%dH\n" % (row + 1), 0, min(row + 1, self.rows - 1))
         self._drain()
 
     def _cancel(self) -> None:

@@ -57,10 +57,8 @@ def asked_by(turn: TurnState) -> Asked | None:
     if request is None:
         return None
     options = request_options(request)
-    choices = tuple(
-        Choice(str(number) if number <= 9 else "", value_text(option), option)
-        for number, option in enumerate(options, 1)
-    )
+    # A number may be the beginning of another answer, so it counts only with Enter.
+    choices = tuple(Choice("", value_text(option), option) for option in options)
     takes_text = request["kind"] != "approval" or bool(options)
     if not takes_text:
         choices = (Choice("y", "yes", True), Choice("n", "no", False))  # noqa: FBT003 - JSON

@@ -189,9 +189,8 @@ class Chat(ChatInput):
         self.choices.conversations = tuple(conversations)
         self.choices.listed_ids = tuple(conversation.id for conversation in conversations)
         lines = conversation_lines(conversations)
-        self._say(
-            Notice("info", "\n".join([*lines, "/open NUMBER opens one"]) if lines else "none")
-        )
+        lines.append("/open NUMBER opens one" if lines else "there are no conversations yet")
+        self._say(Notice("info", "\n".join(lines)))
 
     def found(self, _intent: Search, page: SearchPage) -> None:
         """Say what a search found; ``/open NUMBER`` opens the conversation."""

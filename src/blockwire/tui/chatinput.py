@@ -237,8 +237,7 @@ class ChatInput:
 
     def _answer(self) -> list[Intent]:
         asked, text = self.talk.turns.asked, self.desk.answer.text
-        if asked is None:
-            return []
+        assert asked is not None, "an answer is typed only while one is asked for"
         if self._is_command(text):
             return self._run(text)
         try:

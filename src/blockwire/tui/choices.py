@@ -11,6 +11,7 @@ from typing import Final
 
 from blockwire.client import Conversation, SearchHit
 from blockwire.content import Block
+from blockwire.tty.bindings import describe_key
 from blockwire.tui.commands import COMMANDS
 from blockwire.tui.completion import Known
 from blockwire.tui.keys import CHAT_KEYS, ChatAction
@@ -110,5 +111,5 @@ def help_lines() -> list[str]:
         f"{name:<{longest}}  {command.summary}"
         for name, command in zip(names, COMMANDS.values(), strict=True)
     ]
-    keys = [(CHAT_KEYS[action][0].title(), summary) for action, summary in _HELP_KEYS.items()]
+    keys = [(describe_key(CHAT_KEYS[action][0]), summary) for action, summary in _HELP_KEYS.items()]
     return lines + [f"{key:<{longest}}  {summary}" for key, summary in keys]

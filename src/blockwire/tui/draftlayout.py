@@ -6,6 +6,7 @@ Spec: docs/spec/chat/input.md, "Rows".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from blockwire.text import TAB_STOP_CELLS, AmbiguousWidth, cut, label_controls, width, wrap
@@ -37,12 +38,28 @@ class LineLayout(NamedTuple):
     stops: tuple[Stop, ...]
 
 
-def _shown(atom: Atom, cells_before: int) -> str:
+class _Shown(NamedTuple):
+    """What stands for an atom, and its cells."""
+
+    text: str
+    cells: int
+
+
+@lru_cache(maxsize=8_192)
+def _shown_cluster(cluster: str, ambiguous_width: AmbiguousWidth) -> _Shown:
+    text = label_controls(cluster, breaks="label")
+    return _Shown(text, width(text, ambiguous_width=ambiguous_width))
+
+
+def _shown(atom: Atom, cells_before: int, ambiguous_width: AmbiguousWidth) -> _Shown:
     if not isinstance(atom, str):
-        return atom.label
-    if atom == "\t":
-        return " " * (TAB_STOP_CELLS - cells_before % TAB_STOP_CELLS)
-    return label_controls(atom, breaks="label", tabs="label")
+        return _Shown(atom.label, len(atom.label))
+    return _shown_tab(cells_before) if atom == "\t" else _shown_cluster(atom, ambiguous_width)
+
+
+def _shown_tab(cells_before: int) -> _Shown:
+    blank_cells = TAB_STOP_CELLS - cells_before % TAB_STOP_CELLS
+    return _Shown(" " * blank_cells, blank_cells)
 
 
 def lay_out_line(line: Line, columns: int, ambiguous_width: AmbiguousWidth = 1) -> LineLayout:
@@ -50,15 +67,16 @@ def lay_out_line(line: Line, columns: int, ambiguous_width: AmbiguousWidth = 1) 
 
     A cluster that is wider than a row is not shown; the cursor passes over it all the same.
     """
-    shown: list[str] = []
+    shown: list[_Shown] = []
     cells = 0
     for atom in line:
-        shown.append(_shown(atom, cells))
-        cells += width(shown[-1], ambiguous_width=ambiguous_width)
-    texts = wrap("".join(shown), columns, ambiguous_width=ambiguous_width)
+        shown.append(_shown(atom, cells, ambiguous_width))
+        cells += shown[-1].cells
+    whole = "".join([one.text for one in shown])
+    texts = wrap(whole, columns, ambiguous_width=ambiguous_width)
     starts = _offsets(texts)
     stops = tuple(_stops(shown, texts, columns, ambiguous_width))
-    ends = _offsets(shown)
+    ends = _offsets([one.text for one in shown])
     labels = [
         (start, end)
         for atom, start, end in zip(line, ends, ends[1:], strict=False)
@@ -82,14 +100,14 @@ def _offsets(texts: Sequence[str]) -> list[int]:
 
 
 def _stops(
-    shown: Sequence[str], texts: Sequence[str], columns: int, ambiguous_width: AmbiguousWidth
+    shown: Sequence[_Shown], texts: Sequence[str], columns: int, ambiguous_width: AmbiguousWidth
 ) -> Iterator[Stop]:
     row = column = 0
     row_end, offset = len(texts[0]), 0
-    for text in shown:
+    for text, cells in shown:
         # Blanks at which a row was broken may reach beyond its edge; the cursor does not.
         yield Stop(row, min(column, columns - 1))
-        column += width(text, ambiguous_width=ambiguous_width)
+        column += cells
         offset += len(text)
         while offset >= row_end and row + 1 < len(texts):
             row += 1
@@ -166,6 +184,10 @@ class LayoutCache:
     def lay_out(self, draft: Draft, columns: int) -> DraftLayout:
         """Return the layout of ``draft``."""
         return DraftLayout([self._line(line, columns) for line in draft.lines])
+
+    def clear(self) -> None:
+        """Keep nothing: what was typed is gone."""
+        self._lines.clear()
 
     def _line(self, line: Line, columns: int) -> LineLayout:
         layout = self._lines.get((line, columns))

@@ -93,7 +93,7 @@ class Editor:
         self._goal: int | None = None
         self._top = 0
         self._paste_count = 0
-        self._before_walk: Draft | None = None
+        self._before_walk = EMPTY
         self._others: Mapping[str, Callable[[], bool]] = {
             "newline": self._break_line,
             "undo": self._step_back,
@@ -126,6 +126,10 @@ class Editor:
     def is_at_end(self) -> bool:
         """Whether the cursor stands behind everything."""
         return self._draft.cursor == self._draft.end
+
+    def row_count(self, columns: int) -> int:
+        """Return how many rows the whole text takes."""
+        return self._cache.lay_out(self._draft, columns).row_count
 
     def view(self, columns: int, rows_max: int) -> EditorView:
         """Return at most ``rows_max`` rows, no wider than ``columns``; the cursor is in one."""
@@ -187,6 +191,7 @@ class Editor:
         text = self.text
         self._change(EMPTY)
         self._undo.clear()
+        self._cache.clear()
         return text
 
     def do(self, action: str) -> bool:
@@ -323,7 +328,7 @@ class Editor:
         entry = self.history.newer()
         if entry is not None:
             self._show_entry(entry)
-        elif self._before_walk is not None:
+        else:
             self._put(self._before_walk)
         return True
 

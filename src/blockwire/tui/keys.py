@@ -12,30 +12,33 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from blockwire.tui.draftmoves import Move
 
-__all__ = ["CHAT_KEYS", "ChatAction", "EditAction", "KeyLookup", "default_action"]
+__all__ = [
+    "CHAT_ACTIONS",
+    "CHAT_KEYS",
+    "EDIT_ACTIONS",
+    "ChatAction",
+    "EditAction",
+    "KeyLookup",
+    "default_action",
+]
 
-EditAction: TypeAlias = (
-    Move
-    | Literal[
-        "up", "down", "history-older", "history-newer",
-        "newline", "delete-left", "delete-right",
-        "kill-word-left", "kill-blank-word-left", "kill-word-right", "kill-line-start", "kill-line-end",
-        "yank", "yank-older", "undo", "redo", "transpose", "upper-word", "lower-word", "capital-word",
-    ]
-)  # fmt: skip
-
-ChatAction: TypeAlias = (
-    EditAction
-    | Literal[
-        "submit", "cancel", "interrupt", "end-input", "complete", "complete-back", "search-history",
-        "abort", "repaint", "suspend", "help",
-    ]
-)  # fmt: skip
+_Changes: TypeAlias = Literal[
+    "up", "down", "history-older", "history-newer",
+    "newline", "delete-left", "delete-right",
+    "kill-word-left", "kill-blank-word-left", "kill-word-right", "kill-line-start", "kill-line-end",
+    "yank", "yank-older", "undo", "redo", "transpose", "upper-word", "lower-word", "capital-word",
+]  # fmt: skip
+_Doings: TypeAlias = Literal[
+    "submit", "cancel", "interrupt", "end-input", "complete", "complete-back", "search-history",
+    "abort", "repaint", "suspend", "help",
+]  # fmt: skip
+EditAction: TypeAlias = Move | _Changes
+ChatAction: TypeAlias = EditAction | _Doings
 
 KeyLookup: TypeAlias = Callable[[str], str | None]
 """Returns the action that a key name is bound to; ``tty.Bindings.lookup`` is one."""
 
-CHAT_KEYS: Final[Mapping[ChatAction, tuple[str, ...]]] = MappingProxyType(
+CHAT_KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "submit": ("enter",),
         "newline": ("alt-enter", "ctrl-j", "shift-enter", "ctrl-enter"),
@@ -80,15 +83,14 @@ CHAT_KEYS: Final[Mapping[ChatAction, tuple[str, ...]]] = MappingProxyType(
         "capital-word": ("alt-c",),
     }
 )
-"""Action to the names of its keys; the first is the one that help shows."""
+"""Each :data:`ChatAction` and the names of its keys; the first is the one that help shows."""
 
-_DEFAULTS: Final[Mapping[str, ChatAction]] = MappingProxyType(
+_DEFAULTS: Final[Mapping[str, str]] = MappingProxyType(
     {name: action for action, names in CHAT_KEYS.items() for name in names}
 )
 
-EDIT_ACTIONS: Final[frozenset[str]] = frozenset(
-    name for part in get_args(EditAction) for name in (get_args(part) or (part,))
-)
+EDIT_ACTIONS: Final[frozenset[str]] = frozenset((*get_args(Move), *get_args(_Changes)))
+CHAT_ACTIONS: Final[frozenset[str]] = EDIT_ACTIONS | frozenset(get_args(_Doings))
 
 
 def default_action(key_name: str) -> str | None:

@@ -35,6 +35,7 @@ class Question(NamedTuple):
         position: Its place in line; 1 is next.
         is_unwanted: It was cancelled before the gateway had answered.
         is_doubtful: It was sent, and nobody knows whether it arrived.
+        is_told: The person was told that it waits to be sent.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Question(NamedTuple):
     position: int | None = None
     is_unwanted: bool = False
     is_doubtful: bool = False
+    is_told: bool = False
 
     def submit(self, conversation_id: str | None) -> Submit:
         """Return the intent that asks it."""
@@ -139,6 +141,8 @@ class Outbox:
         unsent = [question for question in self._questions if question.stage == "waiting"]
         for question in unsent:
             self.remove(question)
+        # Whoever asks anew does not want to wait.
+        self.held_until_s = None
         return unsent
 
     def drop_begun(self, state: ConversationState) -> None:

@@ -15,7 +15,7 @@ PASTE_CHARS_MAX: Final = 4_194_304
 """Of one paste; four times what a terminal is asked to bear without loss."""
 
 PASTE_LINES_SHOWN_MAX: Final = 20
-PASTE_CHARS_SHOWN_MAX: Final = 4_000
+PASTE_CHARS_SHOWN_MAX: Final = 1_000
 """A longer paste is shown as a placeholder: it would push the conversation off the screen."""
 
 # All of C0 and C1 but Tab and LF, and DEL: ESC[201~ and its C1 form cannot end a paste twice.

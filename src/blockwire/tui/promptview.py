@@ -79,7 +79,7 @@ def lay_out_prompt(
     status = layout.status() if rows_max >= STATUS_ROWS_MIN else []
     left -= len(status)
     # The input may always have a third of the rows; what is asked comes before the rest.
-    kept = min(left, rows_max // 3)
+    kept = min(left, rows_max // 3, layout.input_row_count() - 1)
     asked = layout.asked(left - kept)
     left -= len(asked)
     menu = layout.menu(min(left - min(kept, left // 2), MENU_ROWS_MAX))
@@ -167,9 +167,15 @@ class _Layout:
         more = self._row(f"and {len(rows) - rows_max + 1} more", "queued")
         return [*rows[: rows_max - 1], more]
 
+    def _mark_cells(self) -> int:
+        return len(self._parts.mark) if self._columns >= MARK_COLUMNS_MIN else 0
+
+    def input_row_count(self) -> int:
+        return self._parts.editor.row_count(self._columns - self._mark_cells())
+
     def input(self, rows_max: int) -> tuple[list[PromptRow], int, int]:
         parts = self._parts
-        mark_cells = len(parts.mark) if self._columns >= MARK_COLUMNS_MIN else 0
+        mark_cells = self._mark_cells()
         width_cells = self._columns - mark_cells
         view = parts.editor.view(width_cells, rows_max)
         rows: list[PromptRow] = []

@@ -146,7 +146,8 @@ class Talk:
         self, state: ConversationState, event: StreamEvent, *, now_s: float
     ) -> list[Intent]:
         """Take an event with the state after it; one of another conversation changes nothing."""
-        if state.conversation_id != self.conversation_id:
+        # A state that no event has named yet belongs to the stream that was opened last.
+        if self.conversation_id is None or state.conversation_id not in {"", self.conversation_id}:
             return []
         self.state = state
         self.outbox.drop_begun(state)
@@ -252,7 +253,7 @@ class Talk:
                 self._cancel_failed(intent, error)
             case CheckTurn():
                 self._check_failed(intent, error)
-            case AnswerRequest():
+            case _:
                 self._answer_failed(intent, error)
 
     def _submit_failed(self, intent: Submit, error: BlockwireError, now_s: float) -> None:
@@ -265,8 +266,8 @@ class Talk:
             self.outbox.change(question, doubtful)
             question = doubtful
         if error.retryable and not question.is_unwanted:
-            self.outbox.change(question, question._replace(stage="waiting"))
-            if self.outbox.held_until_s is None:
+            self.outbox.change(question, question._replace(stage="waiting", is_told=True))
+            if not question.is_told:
                 self._say_error("the question waits to be sent", error, kind="warning")
             pause_s = error.retry_after_s if isinstance(error, ClientError) else None
             self.outbox.held_until_s = now_s + max(pause_s or 0.0, RESEND_S)

@@ -59,6 +59,7 @@ class TurnWatch:
             Whether something is not asked any more that nobody answered here.
         """
         turn = next(iter(state.running.values()), None)
+        was_cancelling = self.is_cancelling
         if (turn and turn.turn_id) != (self.turn and self.turn.turn_id):
             if self.turn is not None:
                 self.last_turn_s = self.elapsed_s(now_s)
@@ -66,6 +67,6 @@ class TurnWatch:
             self._since_s = now_s
         self.turn = turn
         asked = None if turn is None else asked_by(turn)
-        is_withdrawn = self.asked is not None and asked != self._asked and not self.is_cancelling
+        is_withdrawn = self.asked is not None and asked != self._asked and not was_cancelling
         self._asked = asked
         return is_withdrawn

@@ -147,6 +147,15 @@ def test_text_that_arrives_is_found_too() -> None:
     assert "a zebra" in window.text()
 
 
+def test_who_scrolls_away_while_a_search_is_typed_is_not_pulled_back_by_new_text() -> None:
+    window = numbered().keys("prefix", "/", "line 5").mouse("up", 1, 1).mouse("up", 1, 1)
+    before = window.text()
+
+    window.append("late", "line 5")
+
+    assert window.text() == before
+
+
 def test_the_wheel_scrolls_while_a_search_is_typed() -> None:
     window = numbered().keys("prefix", "/", "line 5").mouse("up", 1, 1)
 

@@ -15,16 +15,26 @@ UPKEEP: Final = {"BLOCKWIRE_UPKEEP_S": "1", "BLOCKWIRE_KEEP_CONVERSATION_MIB": "
 """Merging every second, in the middle of everything; of long runs the beginning leaves, too."""
 
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+PROBE: Final = Path(__file__).with_name("probe")
 TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Usage(NamedTuple):
-    """What a process has at one moment."""
+    """What a process has at one moment.
+
+    Attributes:
+        rss_bytes: Of memory, what SQLite has included.
+        fd_count: Of descriptors.
+        cpu_s: Of processors so far.
+        store_bytes: The size of its store.
+        sqlite_bytes: What SQLite has in memory; nearly all of it are pages of the store.
+    """
 
     rss_bytes: int
     fd_count: int
     cpu_s: float
     store_bytes: int
+    sqlite_bytes: int
 
 
 def cpu_s(pid: int) -> float:
@@ -44,6 +54,7 @@ class Server:
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.store = folder / "conversations.db"
         self.log = folder / "log.txt"
+        self._sqlite = folder / "sqlite-memory"
         self.port = port
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -59,6 +70,9 @@ class Server:
         Raises:
             RuntimeError: It did not come up; the message is what it said.
         """
+        path = os.pathsep.join(filter(None, [str(PROBE), os.environ.get("PYTHONPATH")]))
+        probe = {"PYTHONPATH": path, "BLOCKWIRE_SOAK_SQLITE": str(self._sqlite)}
+        self._sqlite.unlink(missing_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
@@ -67,7 +81,7 @@ class Server:
                 ],
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "BLOCKWIRE_CONFIG": os.devnull, **UPKEEP},
+                env={**os.environ, "BLOCKWIRE_CONFIG": os.devnull, **UPKEEP, **probe},
             )
         assert self._process.stdout is not None, "it was asked for"
         with self._process.stdout as said:
@@ -96,7 +110,14 @@ class Server:
             len(list((root / "fd").iterdir())),
             cpu_s(self.pid),
             self.store.stat().st_size,
+            self._sqlite_bytes(),
         )
+
+    def _sqlite_bytes(self) -> int:
+        try:
+            return int(self._sqlite.read_text(encoding="ascii"))
+        except FileNotFoundError:
+            return 0  # it has only just begun
 
     def check(self) -> str:
         """Return what ``blockwire check`` has against the store; empty when it has nothing."""

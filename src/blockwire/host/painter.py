@@ -184,15 +184,9 @@ class _Move(NamedTuple):
 
 def _find_move(old: _KnownRows, new: tuple[PaintRow, ...], top: int, end: int) -> _Move | None:
     """Return how most of the rows moved that stand between two others, if some did."""
-    places: dict[PaintRow, int] = {}
-    for at in range(top, end):
-        row = old[at]
-        if row:
-            # What stood there twice says nothing.
-            places[row] = -1 if row in places else at
-    distances = Counter(
-        place - at for at in range(top, end) if (place := places.get(new[at], -1)) >= 0
-    )
+    # What stood there more than once votes for many distances, and so for none.
+    places = {row: at for at in range(top, end) if (row := old[at])}
+    distances = Counter(places[row] - at for at in range(top, end) if (row := new[at]) in places)
     del distances[0]
     if not distances:
         return None

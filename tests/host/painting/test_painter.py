@@ -28,17 +28,17 @@ TEXTS: Final = st.lists(
         ["a", "b", "word", " ", "   ", "日", "本語", "e\u0301", "─", "각", "⚠\ufe0f", "👍🏽", "🇩🇪",
          "👩\u200d👩\u200d👧", "กำ", "क्षि", "1\ufe0f\u20e3"]
     ),
-    max_size=8,
+    max_size=5,
 ).map("".join)  # fmt: skip
-ROWS: Final = st.lists(st.builds(LiveSpan, TEXTS, LOOKS), max_size=4).map(tuple)
-SIZES: Final = st.tuples(st.integers(1, 24), st.integers(1, 9))
+ROWS: Final = st.lists(st.builds(LiveSpan, TEXTS, LOOKS), max_size=3).map(tuple)
+SIZES: Final = st.tuples(st.integers(1, 12), st.integers(1, 6))
 STEPS: Final = st.one_of(
     st.tuples(st.just("row"), st.integers(0, 99), ROWS),
     st.tuples(st.just("scroll"), st.integers(-5, 5), st.lists(ROWS, min_size=5, max_size=5)),
     st.tuples(st.just("resize"), SIZES),
     st.tuples(st.just("forget")),
     st.tuples(st.just("cursor"), st.none() | st.builds(
-        Cursor, st.integers(0, 23), st.integers(0, 8), st.booleans(), st.integers(0, 6))),
+        Cursor, st.integers(0, 11), st.integers(0, 5), st.booleans(), st.integers(0, 6))),
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ class Play:
 
 
 @pytest.mark.requirement("host:drawing:shown", "host:drawing:idle", "host:drawing:no-erase")
-@given(SIZES, st.lists(ROWS, max_size=9), st.lists(st.lists(STEPS, max_size=3), max_size=6))
+@given(SIZES, st.lists(ROWS, max_size=6), st.lists(st.lists(STEPS, max_size=2), max_size=4))
 def test_whatever_was_painted_before_the_terminal_shows_the_frame(
     size: tuple[int, int], content: list[PaintRow], steps: list[list[tuple[Any, ...]]]
 ) -> None:

@@ -26,6 +26,19 @@ def chosen_text(desk: Desk, start: int, end: int) -> str:
     return desk.screen.selection.text()
 
 
+@pytest.fixture
+def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that are laid out, from now on."""
+    texts: list[str] = []
+
+    def counted(text: str, **options: Any) -> Any:
+        texts.append(text)
+        return project_line(text, **options)
+
+    monkeypatch.setattr(layout_module, "project_line", counted)
+    return texts
+
+
 # rows -------------------------------------------------------------------------------------
 @pytest.mark.requirement("terminal:history:live-tail")
 def test_the_live_screen_is_behind_everything_whatever_is_appended() -> None:
@@ -74,6 +87,30 @@ def test_a_live_row_is_one_row_in_any_width() -> None:
         desk.screen.resize(columns, 4)
         assert desk.everything() == rows
         assert desk.screen.history.total_rows == 4
+
+
+def test_a_row_without_text_never_goes_on() -> None:
+    desk = Desk(rows=2)
+    desk.live("a\\", "\\", "\\", "b")
+    desk.screen.viewport.scroll_home()
+    seen = [desk.view()]
+
+    for _ in range(3):
+        desk.screen.viewport.scroll(1)
+        seen.append(desk.view())
+    desk.screen.viewport.scroll(-1)
+
+    assert seen == [["a", ""], ["", ""], ["", "b"], ["", "b"]]
+    assert desk.view() == ["", ""]
+
+
+def test_live_rows_are_not_scrolled_sideways() -> None:
+    desk = Desk(columns=3, rows=2)
+    desk.live("abcdef", "b")
+
+    desk.screen.viewport.scroll_sideways(2)
+
+    assert (desk.view(), desk.screen.viewport.scrolled_cells) == (["abc", "b"], 0)
 
 
 def test_a_live_row_keeps_its_styles_and_shows_what_acts_as_a_label() -> None:
@@ -377,23 +414,32 @@ def test_a_row_that_is_not_seen_leaves_the_view_alone() -> None:
     assert not desk.screen.viewport.has_unseen
 
 
-def test_only_rows_that_change_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_rows_that_change_are_laid_out(laid_out: list[str]) -> None:
     desk = Desk(columns=40, rows=50)
     texts = [f"row {number}" for number in range(50)]
     desk.live(*texts)
     desk.view()
-    laid_out: list[str] = []
+    laid_out.clear()
 
-    def counted(text: str, **options: Any) -> Any:
-        laid_out.append(text)
-        return project_line(text, **options)
-
-    monkeypatch.setattr(layout_module, "project_line", counted)
     for spinner in "/-+|":
         desk.live(*texts[:20], f"row {spinner * 2}", *texts[21:])
         desk.screen.view()
 
     assert laid_out == [f"row {spinner * 2}" for spinner in "/-+|"]
+
+
+def test_ordinary_output_that_grows_lays_out_what_is_new(laid_out: list[str]) -> None:
+    desk = Desk(columns=40, rows=50)
+    desk.output(*map(str, range(40)))
+    desk.view()
+    laid_out.clear()
+
+    desk.output("new\\")
+    desk.view()
+    desk.output(" line")
+
+    assert desk.view()[-10:-9] == ["new line"]
+    assert laid_out == ["new", "new line"]
 
 
 @pytest.mark.parametrize(

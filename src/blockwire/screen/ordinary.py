@@ -31,7 +31,7 @@ class OrdinaryRow(NamedTuple):
     Attributes:
         spans: Its text without the blanks that only fill it; no line breaks, and what acts is shown
             as a label.
-        is_wrapped: Whether its line goes on in the next row.
+        is_wrapped: Whether its line goes on in the next row; one without text ends its line.
     """
 
     spans: tuple[Span, ...]
@@ -71,13 +71,16 @@ class OrdinaryText:
             self._breaks.append(0)
             self.cost_bytes += LINE_COST_BYTES
         line = self._lines[-1]
+        row_start = self.scalar_count
         for span in row.spans:
             if span.text:
                 line.append(span)
                 self.scalar_count += len(span.text)
                 self.cost_bytes += SPAN_COST_BYTES + len(span.text.encode(errors="replace"))
         length = self.scalar_count - self._starts[-1]
-        self.is_open = row.is_wrapped and length < LINE_CHARS_MAX
+        # Each row but the last has a place of its own in its line.
+        has_text = self.scalar_count > row_start
+        self.is_open = row.is_wrapped and has_text and length < LINE_CHARS_MAX
         if not self.is_open:
             self._breaks[-1] = 1
             self.scalar_count += 1

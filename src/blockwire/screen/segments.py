@@ -72,7 +72,9 @@ class Segment:
 
     def stamp(self, start: int) -> object:
         """Return what is another value if the rows of the line that begins there may be others."""
-        return start, self.version
+        if self.block is None:
+            return next(self.lines(start))  # only the last one grows
+        return self.version
 
     def lay_out(self, start: int, paper: Paper) -> LaidLine:
         """Return the rows of the line that begins at a scalar."""

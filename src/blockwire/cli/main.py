@@ -56,6 +56,8 @@ ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "serve": ("serve", "Serve conversations over HTTP and SSE."),
     "ask": ("ask", "Ask, and stream the answer into the terminal or a pipe."),
+    "chat": ("chat", "Talk with an engine in the terminal."),
+    "term": ("term", "Run a program in a terminal that keeps its history live."),
     "answer": ("answer", "Answer what a turn waits for."),
     "watch": ("watch", "Follow a conversation live; survives every reconnect."),
     "list": ("listing", "List conversations, newest first."),

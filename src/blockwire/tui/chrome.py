@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Final
 
 from blockwire.render import Row, Span, Style
-from blockwire.tui.promptrows import Prompt, PromptRole, PromptRow, PromptSpan
+from blockwire.tui.promptrows import Prompt, PromptRole, PromptRow
 
-__all__ = ["SPINNER", "prompt_rows", "spinner"]
+__all__ = ["SPINNER", "SPINNER_S", "prompt_rows", "spinner"]
 
 LOOKS: Final[Mapping[PromptRole, Style]] = MappingProxyType(
     {
@@ -33,6 +33,9 @@ LOOKS: Final[Mapping[PromptRole, Style]] = MappingProxyType(
 """Role -> style; each that means something can be told without colours, by its words or weight."""
 
 SPINNER: Final = "\u280b\u2819\u2839\u2838\u283c\u2834\u2826\u2827\u2807\u280f"
+MARK_CELLS: Final = 2
+"""With the blank behind it."""
+
 SPINNER_S: Final = 0.1
 """One step of it; ten changes of one row a second."""
 
@@ -54,16 +57,13 @@ def prompt_rows(prompt: Prompt, *, mark: str = "") -> list[Row]:
 
 def _row(row: PromptRow, mark: str) -> Row:
     spans: list[Span] = []
+    owed_cells = 0  # that the mark has taken
     for span in row:
-        text = f"{mark} {span.text}" if mark and span.role == "activity" else span.text
+        text = span.text
+        if mark and text and span.role == "activity":
+            text = f"{mark} {text}"
+            owed_cells = MARK_CELLS
+        elif owed_cells and text.isspace() and len(text) > owed_cells:
+            text, owed_cells = text[owed_cells:], 0
         spans.append(Span(text, LOOKS[span.role]))
     return Row(tuple(spans))
-
-
-def has_activity(prompt: Prompt) -> bool:
-    """Return whether a mark of work in progress has a place."""
-    return any(_is_activity(span) for row in prompt.rows for span in row)
-
-
-def _is_activity(span: PromptSpan) -> bool:
-    return span.role == "activity" and bool(span.text)

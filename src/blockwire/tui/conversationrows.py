@@ -35,12 +35,10 @@ class ConversationRows:
 
     Args:
         look: Of the terminal.
-        with_reasoning: Show reasoning, where messages have it.
     """
 
-    def __init__(self, look: TerminalLook, *, with_reasoning: bool = False) -> None:
+    def __init__(self, look: TerminalLook) -> None:
         self._look = look
-        self._with_reasoning = with_reasoning
         self._order = ConversationOrder()
         self._turn_id = ""
         self._turn: TurnLines | None = None
@@ -48,14 +46,19 @@ class ConversationRows:
         self._finished: list[Row] = []
 
     # what is to be shown ------------------------------------------------------------------
-    def show(self, state: ConversationState) -> None:
-        """Take a state, later than the one before."""
-        for turn in self._order.take(state):
-            self._show_turn(turn)
+    def show(self, state: ConversationState, *, with_reasoning: bool = False) -> None:
+        """Take a state, later than the one before.
 
-    def _show_turn(self, turn: TurnState) -> None:
+        Args:
+            state: Of the conversation.
+            with_reasoning: Show reasoning, where a message has it that was not shown so far.
+        """
+        for turn in self._order.take(state):
+            self._show_turn(turn, with_reasoning=with_reasoning)
+
+    def _show_turn(self, turn: TurnState, *, with_reasoning: bool) -> None:
         if self._turn is None or self._turn_id != turn.turn_id:
-            self._turn = TurnLines(self._look, with_reasoning=self._with_reasoning)
+            self._turn = TurnLines(self._look, with_reasoning=with_reasoning)
             self._turn_id = turn.turn_id
             self._part()
         self._print(self._turn.take(turn))

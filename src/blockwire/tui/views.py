@@ -26,7 +26,11 @@ class ConversationView(Protocol):
     def is_located(self) -> bool:
         """Whether :meth:`paint` may be called; not while an answer about the size is missing."""
 
-    def show(self, state: ConversationState) -> None:
+    @property
+    def has_more(self) -> bool:
+        """Whether another paint is needed to show all of it."""
+
+    def show(self, state: ConversationState, *, with_reasoning: bool) -> None:
         """Take a state of the conversation, later than the one before."""
 
     def tell(self, notice: Notice) -> None:
@@ -37,6 +41,9 @@ class ConversationView(Protocol):
 
     def paint(self, prompt: Prompt, *, mark: str = "") -> bytes:
         """Return what makes the screen show all of it; nothing if it does."""
+
+    def withdraw(self) -> bytes:
+        """Return what takes away all that changes, for a while."""
 
     def leave(self) -> bytes:
         """Return what takes the prompt away, so that the next program goes on below."""
@@ -57,7 +64,6 @@ class FallbackView:
     Args:
         look: Of the terminal.
         rows: Of its window.
-        with_reasoning: Show reasoning, where messages have it.
         reflows: Whether the terminal breaks rows anew when its width changes; None: nobody knows.
     """
 
@@ -66,10 +72,9 @@ class FallbackView:
         look: TerminalLook,
         rows: int,
         *,
-        with_reasoning: bool = False,
         reflows: bool | None = None,
     ) -> None:
-        self._rows = ConversationRows(look, with_reasoning=with_reasoning)
+        self._rows = ConversationRows(look)
         self._tail = LiveTail(look, rows, reflows=reflows)
 
     @property
@@ -77,9 +82,14 @@ class FallbackView:
         """Whether :meth:`paint` may be called."""
         return self._tail.is_located
 
-    def show(self, state: ConversationState) -> None:
+    @property
+    def has_more(self) -> bool:
+        """Never: all of it is printed at once."""
+        return False
+
+    def show(self, state: ConversationState, *, with_reasoning: bool) -> None:
         """Take a state."""
-        self._rows.show(state)
+        self._rows.show(state, with_reasoning=with_reasoning)
 
     def tell(self, notice: Notice) -> None:
         """Say something."""
@@ -96,6 +106,10 @@ class FallbackView:
         open_rows = self._rows.open_rows(self._tail.rows)[-room:] if room else []
         cursor = Spot(len(open_rows) + prompt.cursor_row, prompt.cursor_column)
         return self._tail.paint(self._rows.take_finished(), [*open_rows, *chrome], cursor)
+
+    def withdraw(self) -> bytes:
+        """Return what takes away all that changes."""
+        return self._tail.paint(self._rows.take_finished(), [])
 
     def leave(self) -> bytes:
         """Return what takes the prompt away; what is open stays as it stands."""

@@ -73,7 +73,7 @@ class FallbackShow:
 
     def show(self, turn: TurnState, height: int = 2) -> None:
         self.state = finished(self.state, turn)
-        self.view.show(self.state)
+        self.view.show(self.state, with_reasoning=False)
         self.paint(height)
 
     def paint(self, height: int = 2) -> None:

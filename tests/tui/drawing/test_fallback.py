@@ -216,12 +216,12 @@ def test_a_turn_that_is_cancelled_shows_what_there_is() -> None:
 
 def test_reasoning_is_printed_line_by_line_where_it_is_wanted() -> None:
     judge = PyteJudge(80, 24)
-    view = FallbackView(TerminalLook(80), 24, with_reasoning=True)
+    view = FallbackView(TerminalLook(80), 24)
     state = EMPTY
     blocks = [block("reasoning", text="so far\n\nand on\n"), block("prose", markdown="Yes.")]
     for turn in grown(blocks, pieces=3):
         state = finished(state, turn)
-        view.show(state)
+        view.show(state, with_reasoning=True)
         judge.feed(view.paint(prompt()))
 
     assert judge.text()[:6] == ["assistant", "", "thinking", "  so far", "", "  and on"]

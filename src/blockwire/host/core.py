@@ -12,7 +12,7 @@ from blockwire.host.commands import Command
 from blockwire.host.compositor import Picture, compose
 from blockwire.host.controls import Controls
 from blockwire.host.emulator import Emulator
-from blockwire.host.help import Help
+from blockwire.host.help import Help, help_height
 from blockwire.host.keymap import Mode
 from blockwire.host.options import HostOptions
 from blockwire.host.outputpath import OutputPath
@@ -200,8 +200,17 @@ class HostCore:
             status=status_line(self._reader(mode), self._options.keymap) if has_status else None,
             notice=notice,
             has_unseen=screen.viewport.has_unseen,
-            help=Help(self._help, controls.help_row) if mode == "help" else None,
+            help=self._shown_help() if mode == "help" else None,
         )
+
+    def _shown_help(self) -> Help:
+        shown = Help(self._help)
+        width = self._options.ambiguous_width
+        height = help_height(shown, self._columns, ambiguous_width=width)
+        # Keys go no further than what there is to see.
+        last_row = max(height - self._screen.viewport.rows, 0)
+        self._controls.help_row = min(self._controls.help_row, last_row)
+        return shown._replace(first_row=self._controls.help_row)
 
     def _reader(self, mode: Mode) -> Reader:
         controls, screen = self._controls, self._screen

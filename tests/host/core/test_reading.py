@@ -286,6 +286,8 @@ def test_the_help_shows_keys_and_scrolls() -> None:
     first = window.look()[0]
 
     assert window.keys("down").look()[0] != first
+    end = [window.keys("page-down").look() for _ in range(40)][-1]
+    assert window.keys("up").look() != end
     assert window.keys("page-up").mouse("down", 1, 1).look()[0] != first
     assert window.keys("page-up", "page-down", "x").look()[0] != first
     assert window.keys("escape").text()[0] == "text"

@@ -22,9 +22,9 @@ def numbered() -> Window:
 def test_the_newest_match_is_shown_while_it_is_typed() -> None:
     window = numbered().keys("prefix", "/", "l", "i", "n", "e", " ", "4")
 
-    assert window.status == " search, 11 matches: line 4"
+    assert window.status == " search, 11 of 11: line 4"
     assert any("line 49" in row for row in window.text())
-    assert window.cursor == (5, 27)
+    assert window.cursor == (5, 25)
     assert window.typed.endswith(b"\\")
 
 
@@ -60,7 +60,7 @@ def test_matches_before_and_after_are_shown_while_typing_and_after() -> None:
     assert "line 47" in window.text()
 
     window.keys("down", "enter")
-    assert window.status.startswith(" copy mode, line 4: 11")
+    assert window.status.startswith(" copy mode, line 4: 10 of 11")
     assert window.text()[window.cursor[0]] == "line 48"
 
     window.keys("n", "n")
@@ -143,7 +143,7 @@ def test_text_that_arrives_is_found_too() -> None:
 
     window.append("late", "a zebra").look()
 
-    assert window.status == " search, 1 match: zebra"
+    assert window.status == " search, 1 of 1: zebra"
     assert "a zebra" in window.text()
 
 
@@ -162,6 +162,14 @@ def test_the_wheel_scrolls_while_a_search_is_typed() -> None:
     assert window.status.startswith(" search")
 
 
+def test_among_too_many_blocks_matches_are_counted_and_not_numbered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("blockwire.host.searching.NUMBERED_SEGMENTS_MAX", 10)
+
+    assert numbered().keys("prefix", "/", "line 4").status == " search, 11 matches: line 4"
+
+
 def test_a_long_query_is_bounded() -> None:
     window = numbered().keys("prefix", "/")
     window.input(b"\x1b[200~" + b"x" * 5_000 + b"\x1b[201~")
@@ -172,5 +180,5 @@ def test_a_long_query_is_bounded() -> None:
 def test_without_a_row_for_it_the_prompt_takes_the_last_one() -> None:
     window = Window(20, 3).output("1\n2\n3").keys("prefix", "/", "2")
 
-    assert window.status == " search, 1 match: 2"
+    assert window.status == " search, 1 of 1: 2"
     assert window.keys("escape").look() == ["1", "2", "3"]

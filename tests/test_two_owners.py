@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from blockwire.cli.settings import PORT_MAX as SETTING_PORT_MAX
 from blockwire.cli.settings import SETTINGS
+from blockwire.cli.settingtable import PORT_MAX as SETTING_PORT_MAX
 from blockwire.client import DEFAULT_URL
 from blockwire.client import failures as client
 from blockwire.client.http import PORT_MAX as CLIENT_PORT_MAX

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from blockwire.cli.settings import DAY_S, KEEP_DAYS_MAX, Config
+from blockwire.cli.settings import Config
+from blockwire.cli.settingtable import DAY_S, KEEP_DAYS_MAX
 from blockwire.errors import LocalProtocolError
 
 __all__ = ["upkeep_settings"]

@@ -9,16 +9,18 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from blockwire.cli.settingtable import ENV_OTHERS, ENV_PREFIX, SETTINGS, Setting, SettingName
 from blockwire.errors import LocalProtocolError
 
 __all__ = [
+    "ENV_PREFIX",
     "SETTINGS",
     "Config",
     "Resolved",
@@ -26,193 +28,12 @@ __all__ = [
     "SettingName",
     "config_path",
     "data_folder",
+    "is_choice",
     "load_config",
     "unknown_variables",
 ]
 
-SettingName = Literal[
-    "store",
-    "host",
-    "port",
-    "engine",
-    "token_file",
-    "allowed_hosts",
-    "allowed_origins",
-    "trusted_proxies",
-    "requests_per_s",
-    "tick_ms",
-    "queue_max",
-    "on_turn_end",
-    "on_turn_waiting",
-    "webhook_url",
-    "webhook_key",
-    "upkeep_s",
-    "keep_days",
-    "keep_conversation_mib",
-    "keep_total_mib",
-    "keep_pairs_days",
-    "attachment_mib",
-    "attachments_tenant_mib",
-    "attachments_mib",
-    "keep_unnamed_hours",
-    "url",
-    "token",
-    "log_level",
-    "log_format",
-    "access_log",
-    "stop_s_max",
-]
 Origin = Literal["default", "file", "environment", "flag"]
-
-
-class Setting(NamedTuple):
-    """One setting.
-
-    Attributes:
-        type: Of its value.
-        default: None is worked out, or nothing.
-        help: What it is for.
-        is_secret: Whether its value is never shown.
-        most: The largest number that it takes; none is below 0.
-        choices: All that it may be; empty for anything.
-        is_live: A running gateway takes a new value when it reads its configuration again.
-    """
-
-    type: type[str | int | list[str]]
-    default: str | int | tuple[str, ...] | None
-    help: str
-    is_secret: bool = False
-    most: int = 0
-    choices: tuple[str, ...] = ()
-    is_live: bool = False
-
-
-PORT_MAX: Final = 65_535
-LOG_LEVELS: Final = ("debug", "info", "warning", "error")
-LOG_FORMATS: Final = ("text", "json")
-SWITCH: Final = ("on", "off")
-
-REQUESTS_PER_S_MAX: Final = 1_000_000
-"""More than one process can answer."""
-
-TICK_MS_MAX: Final = 10_000
-"""Beyond this a live answer no longer looks alive."""
-
-QUEUE_MAX: Final = 10_000
-"""More than anybody waits for."""
-
-DAY_S: Final = 86_400
-KEEP_DAYS_MAX: Final = 36_500
-KEEP_MIB_MAX: Final = 100_000_000
-
-SETTINGS: Final[Mapping[SettingName, Setting]] = MappingProxyType(
-    {
-        "store": Setting(str, None, "Where conversations live: sqlite:///PATH or memory:"),
-        "host": Setting(str, "127.0.0.1", "Address that serve binds to"),
-        "port": Setting(int, 7890, "Port that serve binds to; 0 picks one", most=PORT_MAX),
-        "engine": Setting(str, None, "Engine of turns that name none", is_live=True),
-        "token_file": Setting(str, None, "TOML file with the tokens that may call", is_live=True),
-        "allowed_hosts": Setting(
-            list[str], (), "More names under which a loopback bind is called", is_live=True
-        ),
-        "allowed_origins": Setting(list[str], (), "Origins of pages that may call", is_live=True),
-        "trusted_proxies": Setting(
-            list[str], (), "Addresses of proxies whose X-Forwarded-For is believed", is_live=True
-        ),
-        "requests_per_s": Setting(
-            int,
-            0,
-            "Requests of one token, sustained; 0 for no bound",
-            most=REQUESTS_PER_S_MAX,
-            is_live=True,
-        ),
-        "tick_ms": Setting(
-            int, 0, "Live readers of busy conversations wait that long for more", most=TICK_MS_MAX
-        ),
-        "queue_max": Setting(
-            int, 16, "Turns that wait for one conversation; 0 for none", most=QUEUE_MAX
-        ),
-        "on_turn_end": Setting(
-            str, None, "Program that hears when a turn ends; words as in a shell"
-        ),
-        "on_turn_waiting": Setting(str, None, "The same for a turn that waits for a person"),
-        "webhook_url": Setting(str, None, "Address that both are posted to", is_secret=True),
-        "webhook_key": Setting(str, None, "Key that signs what is posted", is_secret=True),
-        "upkeep_s": Setting(
-            int,
-            60,
-            "Seconds between two rounds of merging, retention and vacuum; 0 for never",
-            most=DAY_S,
-        ),
-        "keep_days": Setting(
-            int,
-            0,
-            "Days that events of finished turns stay (messages stay for ever); 0 for no bound",
-            most=KEEP_DAYS_MAX,
-        ),
-        "keep_conversation_mib": Setting(
-            int, 0, "MiB of events of one conversation; 0 for no bound", most=KEEP_MIB_MAX
-        ),
-        "keep_total_mib": Setting(
-            int, 0, "MiB of events of all conversations; 0 for no bound", most=KEEP_MIB_MAX
-        ),
-        "keep_pairs_days": Setting(
-            int,
-            0,
-            "Days that a cursor inside merged text needs no snapshot; 0 for no bound",
-            most=KEEP_DAYS_MAX,
-        ),
-        "attachment_mib": Setting(
-            int, 64, "MiB of one attachment; 0 takes only empty ones", most=KEEP_MIB_MAX
-        ),
-        "attachments_tenant_mib": Setting(
-            int, 10_240, "MiB of all attachments of one tenant; 0 for no bound", most=KEEP_MIB_MAX
-        ),
-        "attachments_mib": Setting(
-            int, 51_200, "MiB of all attachments; 0 for no bound", most=KEEP_MIB_MAX
-        ),
-        "keep_unnamed_hours": Setting(
-            int,
-            24,
-            "Hours that an attachment stays which no message names; 0 for no bound",
-            most=KEEP_DAYS_MAX,
-        ),
-        "url": Setting(str, None, "Gateway that ask, watch, list and show talk to"),
-        "token": Setting(str, None, "Token that they send", is_secret=True),
-        "log_level": Setting(
-            str,
-            "warning",
-            "debug, info, warning or error, to stderr",
-            choices=LOG_LEVELS,
-            is_live=True,
-        ),
-        "log_format": Setting(
-            str, "text", "text or json, one line a record", choices=LOG_FORMATS, is_live=True
-        ),
-        "access_log": Setting(
-            str,
-            "on",
-            "on or off: a line for each request, from the level info on",
-            choices=SWITCH,
-            is_live=True,
-        ),
-        "stop_s_max": Setting(
-            int, 10, "Seconds that turns and programs have to end when serve stops", most=3_600
-        ),
-    }
-)
-assert SETTINGS.keys() == set(get_args(SettingName)), "every name has its row"
-
-ENV_PREFIX: Final = "BLOCKWIRE_"
-# Variables of this program that are no settings.
-ENV_OTHERS: Final = frozenset(
-    {
-        "BLOCKWIRE_AMBIGUOUS_WIDTH",
-        "BLOCKWIRE_CONFIG",
-        "BLOCKWIRE_CRASH_AT",
-        "BLOCKWIRE_SUITES",
-    }
-)
 
 
 class Resolved(NamedTuple):
@@ -229,12 +50,16 @@ class Config(Struct, frozen=True):
     Attributes:
         settings: By name.
         engines: Tables of the file, by engine name, not checked yet.
+        keys: Of the terminal programs: an action to its keys, as the file has it, not checked yet.
+        colours: Of the terminal programs: a role to its look, likewise.
         path: The file that was read, if any.
     """
 
     settings: Mapping[SettingName, Resolved]
     engines: Mapping[str, Mapping[str, Any]]
     path: Path | None
+    keys: Mapping[str, Sequence[str]] = MappingProxyType({})
+    colours: Mapping[str, str] = MappingProxyType({})
 
     def __getitem__(self, name: SettingName) -> Any:
         """Return the value of a setting."""
@@ -285,11 +110,11 @@ def _from_text(name: SettingName, text: str, where: str) -> Any:
 
 
 def _number(name: SettingName) -> str:
-    return f"expected a number from 0 to {SETTINGS[name].most}"
+    return f"expected a number from {SETTINGS[name].least} to {SETTINGS[name].most}"
 
 
 def _bounded(name: SettingName, value: int, where: str) -> int:
-    if not 0 <= value <= SETTINGS[name].most:
+    if not SETTINGS[name].least <= value <= SETTINGS[name].most:
         raise _refuse(f"{where}: {_number(name)}")
     return value
 
@@ -298,6 +123,8 @@ def _from_file(name: SettingName, value: Any, path: Path) -> Any:
     kind = SETTINGS[name].type
     if kind is int and type(value) is int:
         return _bounded(name, value, f"{path}: {name}")
+    if SETTINGS[name].has_counts and type(value) is int:
+        return str(value)
     if kind is str and isinstance(value, str):
         return value
     if (
@@ -350,21 +177,33 @@ def load_config(
     table = _read_file(file) if named or file.is_file() else {}
     read = file if table or named else None
     engines = _engine_tables(table.pop("engines", {}), file)
+    keys = _key_table(table.pop("keys", {}), file)
+    colours = _colour_table(table.pop("colours", {}), file)
     for key in table:
         if key not in SETTINGS:
-            known = (*SETTINGS, "engines")
+            known = (*SETTINGS, "engines", "keys", "colours")
             raise _refuse(
                 f"{file}: there is no setting {key}{_nearest(key, known)}; there are "
-                f"{', '.join(SETTINGS)} and [engines.NAME]"
+                f"{', '.join(SETTINGS)}, [engines.NAME], [keys] and [colours]"
             )
     settings: dict[SettingName, Resolved] = {}
     for name in SETTINGS:
         settings[name] = _resolve(name, flags, env, table, file)
     for name, setting in SETTINGS.items():
-        if setting.choices and settings[name].value not in setting.choices:
+        if setting.choices and not is_choice(setting, settings[name].value):
             where = settings[name].detail
-            raise _refuse(f"{where}: {name} is one of {', '.join(setting.choices)}")
-    return Config(MappingProxyType(settings), engines, read)
+            numbers = f", or a number from {setting.least} to {setting.most}"
+            raise _refuse(
+                f"{where}: {name} is one of {', '.join(setting.choices)}"
+                f"{numbers if setting.has_counts else ''}"
+            )
+    return Config(MappingProxyType(settings), engines, read, keys, colours)
+
+
+def is_choice(setting: Setting, value: str) -> bool:
+    """Return whether a setting that has choices may be that."""
+    is_number = setting.has_counts and value.isascii() and value.isdecimal() and len(value) <= 9
+    return value in setting.choices or (is_number and setting.least <= int(value) <= setting.most)
 
 
 def _resolve(
@@ -388,4 +227,28 @@ def _resolve(
 def _engine_tables(value: Any, file: Path) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise _refuse(f"{file}: engines are tables: [engines.NAME]")
+    return MappingProxyType(value)
+
+
+def _key_table(value: Any, file: Path) -> Mapping[str, Sequence[str]]:
+    """Return the keys of actions; ``[keys]`` with ``live.prefix`` is the same as ``[keys.live]``."""
+    detail = f'{file}: keys are texts or arrays of texts: [keys] "live.prefix" = "ctrl-a"'
+    if not isinstance(value, dict):
+        raise _refuse(detail)
+    found: dict[str, Sequence[str]] = {}
+    for name, item in value.items():
+        inner = item if isinstance(item, dict) else {"": item}
+        for action, keys in inner.items():
+            is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
+            if not (is_list or isinstance(keys, str)):
+                raise _refuse(detail)
+            found[f"{name}.{action}".removesuffix(".")] = (
+                keys.split() if isinstance(keys, str) else keys
+            )
+    return MappingProxyType(found)
+
+
+def _colour_table(value: Any, file: Path) -> Mapping[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise _refuse(f'{file}: colours are texts: [colours] selection = "black on yellow"')
     return MappingProxyType(value)

@@ -10,25 +10,16 @@ import contextlib
 import errno
 import os
 import pty
-import shutil
 import signal
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-from blockwire.errors import BlockwireError
+from blockwire.host.programenv import ProgramError, find_program
 from blockwire.host.watchdog import Outcome
 
-__all__ = [
-    "INPUT_BYTES_MAX",
-    "STATUS_NOT_EXECUTABLE",
-    "STATUS_NOT_FOUND",
-    "Program",
-    "ProgramError",
-    "find_program",
-]
+__all__ = ["INPUT_BYTES_MAX", "Program"]
 
 READ_BYTES: Final = 65_536
 READ_S_MAX: Final = 0.004
@@ -52,9 +43,6 @@ LAST_WORDS_S: Final = 0.5
 REOPENED_S: Final = 0.1
 """How often is looked whether a program that has closed its terminal has opened it again."""
 
-STATUS_NOT_EXECUTABLE: Final = 126
-STATUS_NOT_FOUND: Final = 127
-
 SIGNALS_MAX: Final = 32
 """From here on they have no names, and some belong to the C library."""
 
@@ -66,32 +54,6 @@ _DEFAULTED: Final = tuple(
     for number in signal.valid_signals()
     if number < SIGNALS_MAX and number not in {signal.SIGKILL, signal.SIGSTOP}
 )
-
-
-class ProgramError(BlockwireError):
-    """The program cannot be started.
-
-    Attributes:
-        status: What a shell would return.
-    """
-
-    def __init__(self, name: str, error_number: int) -> None:
-        is_missing = error_number in {errno.ENOENT, errno.ENOTDIR}
-        super().__init__("program_not_started", f"cannot start {name}: {os.strerror(error_number)}")
-        self.status = STATUS_NOT_FOUND if is_missing else STATUS_NOT_EXECUTABLE
-
-
-def find_program(name: str, env: Mapping[str, str]) -> str:
-    """Return the path of a program as a shell would find it.
-
-    Raises:
-        ProgramError: There is none, or it may not be executed.
-    """
-    if (found := shutil.which(name, path=env.get("PATH"))) is not None:
-        return found
-    is_path = os.sep in name
-    is_there = is_path and Path(name).exists()
-    raise ProgramError(name, errno.EACCES if is_there else errno.ENOENT)
 
 
 class Program:

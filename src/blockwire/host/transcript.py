@@ -18,7 +18,7 @@ from typing import Final, NoReturn
 from blockwire.errors import BlockwireError
 from blockwire.host.driver import Core, HostDriver, HostSettings, NewSession
 from blockwire.host.outer import window_size
-from blockwire.host.program import ProgramError
+from blockwire.host.programenv import ProgramError
 from blockwire.host.watchdog import ENDING, Lifeline, Outcome
 from blockwire.text import label_controls
 

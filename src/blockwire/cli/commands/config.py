@@ -50,13 +50,16 @@ def print_path() -> None:
 def check(file: str | None) -> None:
     """Check FILE, or the file that would be read, as serve would; start nothing.
 
-    Settings, engines, and the token file that it names. Prints "ok", or what is wrong and status 1:
+    Settings, keys, colours, engines, and the token file that it names. Prints "ok", or what is wrong and status 1:
     a gateway that is told to read its configuration again (SIGHUP) would not take it.
     """
     from blockwire.cli.parts import auth_of, engines_of, http_settings_of
     from blockwire.cli.system import SystemClock, UlidFactory
+    from blockwire.cli.termoptions import keymap_of, theme_of
 
     config = load_config({}, path=file)
+    keymap_of(config)
+    theme_of(config, "dark")
     engines_of(config, clock=SystemClock(), ids=UlidFactory())
     http_settings_of(config)
     for warning in auth_of(config, host=None, key="").warnings:
@@ -84,6 +87,11 @@ def _show(config: Config, *, as_json: bool) -> None:
                 rows.append(
                     (f"engines.{engine.name}.{key}", _shown(value, is_secret=secret), source)
                 )
+    rows += [
+        (f"{kind}.{name}", _shown(it.value, is_secret=False), _origin(it))
+        for kind, table in _tables(config).items()
+        for name, it in table.items()
+    ]
     widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
     for name, value, origin in rows:
         write(
@@ -93,6 +101,32 @@ def _show(config: Config, *, as_json: bool) -> None:
         note(f"warning: {sentence}")
     if config.path is None:
         write(f"\nNo configuration file; {one_line(str(config_path(os.environ)))} would be read.\n")
+
+
+def _tables(config: Config) -> dict[str, dict[str, Resolved]]:
+    """Return keys and colours of the terminal programs, each with its origin.
+
+    Raises:
+        LocalProtocolError: ``invalid_config``: the file has some that there are not.
+    """
+    from blockwire.cli.termoptions import COLOUR_ROLES, default_keys, keymap_of, theme_of
+
+    keymap_of(config)
+    theme_of(config, "dark")
+    keys = {
+        name: _resolved(config, config.keys.get(name), list(default))
+        for name, default in default_keys().items()
+    }
+    colours = {
+        role: _resolved(config, config.colours.get(role), "of the theme") for role in COLOUR_ROLES
+    }
+    return {"keys": keys, "colours": colours}
+
+
+def _resolved(config: Config, given: Any, default: Any) -> Resolved:
+    if given is None:
+        return Resolved(default, "default", "")
+    return Resolved(list(given) if isinstance(default, list) else given, "file", str(config.path))
 
 
 def _shown(value: Any, *, is_secret: bool) -> str:
@@ -123,6 +157,17 @@ def _as_json(config: Config, engines: dict[str, EngineConfig]) -> Json:
                 "detail": readable(r.detail),
             }
             for name, r in config.settings.items()
+        },
+        **{
+            kind: {
+                name: {
+                    "value": readable(it.value) if isinstance(it.value, str) else it.value,
+                    "origin": it.origin,
+                    "detail": readable(it.detail),
+                }
+                for name, it in table.items()
+            }
+            for kind, table in _tables(config).items()
         },
         "engines": [{"name": e.name, "kind": e.kind} for e in engines.values()],
     }

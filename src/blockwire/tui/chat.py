@@ -167,7 +167,8 @@ class Chat(ChatInput):
 
     def submitted(self, intent: Submit, turn: Turn, *, now_s: float) -> list[Intent]:
         """Take what became of a question."""
-        return self._settled(self.talk.submitted(intent, turn), now_s)
+        self.talk.submitted(intent, turn)
+        return self._settled([], now_s)
 
     def cancelled(self, intent: Cancel, turn: Turn, *, now_s: float) -> list[Intent]:
         """Take what became of a turn that was to end."""

@@ -108,7 +108,7 @@ class ChatInput:
     def _settled(self, intents: Iterable[Intent], now_s: float) -> list[Intent]:
         """Return ``intents`` and what follows from the new state of things."""
         self._now_s = now_s
-        wanted = [*intents, *self.talk.next_submit(now_s)]
+        wanted = [*intents, *self.talk.due(now_s)]
         for question in reversed(self.talk.take_returned()):
             self.desk.hand_back(question.text)
             self.choices.files[:0] = question.files
@@ -201,14 +201,16 @@ class ChatInput:
         if self.desk.menu.is_open:
             self.desk.menu.close(self.desk.editor)
             return []
-        return self.talk.cancel()
+        self.talk.cancel()
+        return []
 
     def _interrupt(self) -> list[Intent]:
         if self._is_quit_armed(self._now_s):
             return self._quit()
         self._quit_armed_s = self._now_s
         if self.talk.is_busy:
-            return self.talk.cancel()
+            self.talk.cancel()
+            return []
         if not self.desk.editor.is_empty:
             self.desk.editor.set_text("")
             self.desk.refresh()

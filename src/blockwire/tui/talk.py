@@ -108,30 +108,36 @@ class Talk:
         """Put a question into the outbox; :meth:`next_submit` sends it."""
         self.outbox.add(text, files, engine=engine, model=model)
 
-    def next_submit(self, now_s: float) -> list[Intent]:
-        """Return the intent for the next question that can be sent now."""
+    def due(self, now_s: float) -> list[Intent]:
+        """Return what can be done now: the next turn that is to end, the next question."""
+        intents: list[Intent] = []
+        turn_id = self.turns.cancelling.next_turn(self._is_there)
+        if turn_id is not None and self.conversation_id is not None:
+            intents.append(Cancel(self.conversation_id, turn_id))
         submit = self.outbox.next_submit(self.conversation_id, now_s)
-        return [] if submit is None else [submit]
+        if submit is not None:
+            intents.append(submit)
+        return intents
 
-    def cancel(self) -> list[Intent]:
-        """Take back what waits, the last first, then end the turn that runs.
-
-        In this order none of those that wait can begin in between.
-        """
+    def cancel(self) -> None:
+        """Take back what waits, the last first, then end the turn that runs."""
         self._returned += self.outbox.take_unsent()
         for question in self.outbox.questions:
             if question.stage == "sent":
                 self.outbox.change(question, question._replace(is_unwanted=True))
-        wanted = [question.turn_id for question in reversed(self.outbox.placed)]
-        turn = self.turns.turn
-        wanted.append(None if turn is None else turn.turn_id)
-        return [intent for turn_id in wanted for intent in self._cancel_turn(turn_id)]
+        for question in reversed(self.outbox.placed):
+            self._end(question.turn_id)
+        if self.turns.turn is not None:
+            self._end(self.turns.turn.turn_id)
 
-    def _cancel_turn(self, turn_id: str | None) -> list[Intent]:
-        if turn_id is None or self.conversation_id is None or turn_id in self.turns.cancelling:
-            return []
+    def _end(self, turn_id: str | None) -> None:
+        assert turn_id is not None, "a question that is placed has a turn"
         self.turns.cancelling.add(turn_id)
-        return [Cancel(self.conversation_id, turn_id)]
+
+    def _is_there(self, turn_id: str) -> bool:
+        turn = self.turns.turn
+        is_running = turn is not None and turn.turn_id == turn_id
+        return is_running or self.outbox.find_turn(turn_id) is not None
 
     def answer(self, answer: Json) -> list[Intent]:
         """Answer what the turn waits for."""
@@ -194,11 +200,11 @@ class Talk:
         ]
 
     # answers of the driver ----------------------------------------------------------------
-    def submitted(self, intent: Submit, turn: Turn) -> list[Intent]:
+    def submitted(self, intent: Submit, turn: Turn) -> None:
         """Take what became of a question."""
         question = self.outbox.find_key(intent.key)
         if question is None:
-            return []
+            return
         is_seen = self.state is not None and self.state.has_message(turn.id)
         if is_seen or turn.is_over:
             settled = question._replace(is_doubtful=False)
@@ -213,8 +219,7 @@ class Talk:
             )
             self.outbox.change(question, stage)
         if question.is_unwanted and not turn.is_over:
-            return self._cancel_turn(turn.id)
-        return []
+            self._end(turn.id)
 
     def cancelled(self, intent: Cancel, turn: Turn) -> None:
         """Take what became of a turn that was to end."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from blockwire.content import ConversationState, TurnState
 from blockwire.tui.asked import Asked, asked_by
+from blockwire.tui.cancelline import CancelLine
 
 __all__ = ["TurnWatch"]
 
@@ -17,13 +18,13 @@ class TurnWatch:
     Attributes:
         turn: None while nothing runs.
         last_turn_s: How long the turn took that ended last, as far as it was seen.
-        cancelling: Ids of turns that were told to end.
+        cancelling: Turns that are to end.
     """
 
     def __init__(self) -> None:
         self.turn: TurnState | None = None
         self.last_turn_s: float | None = None
-        self.cancelling: set[str] = set()
+        self.cancelling = CancelLine()
         self._since_s = 0.0
         self._asked: Asked | None = None
         self._answered_id: str | None = None

@@ -121,17 +121,34 @@ def test_escape_takes_back_what_waits_and_stops_what_runs(busy: Typist) -> None:
     busy.queue("Third?", "turn_3", position=2)
     busy.press("'draft'")
 
-    assert busy.press("escape") == [
-        Cancel("conv_1", "turn_3"), Cancel("conv_1", "turn_2"), Cancel("conv_1", "turn_1"),
-    ]  # fmt: skip
+    # One after the other, the one that runs last: so none of them can begin in between.
+    assert busy.press("escape") == [Cancel("conv_1", "turn_3")]
     assert busy.press("escape") == []
     assert busy.status.startswith("stopping")
-    busy.handed_back("turn_3")
-    busy.handed_back("turn_2")
+    assert busy.handed_back("turn_3") == [Cancel("conv_1", "turn_2")]
+    assert busy.handed_back("turn_2") == [Cancel("conv_1", "turn_1")]
     assert busy.text == "Second?\n\nThird?\n\ndraft"
     busy.cancelled("turn_1")
     busy.end("turn_1", status="cancelled")
     assert busy.chat.talk.turns.turn is None
+
+
+def test_what_ended_by_itself_is_not_cancelled_any_more(busy: Typist) -> None:
+    busy.queue("Second?", "turn_2")
+    busy.press("escape")
+    busy.end("turn_1")
+    busy.begin("turn_2", "Second?")
+
+    # It began before it could be taken out; what was asked is in the conversation now.
+    assert busy.cancelled("turn_2", status="cancelled") == []
+    assert (busy.text, busy.all(Cancel)) == ("", [Cancel("conv_1", "turn_2")])
+    busy.end("turn_2", status="cancelled")
+    busy.queue("Third?", "turn_3")
+    busy.queue("Fourth?", "turn_4")
+    busy.press("escape")
+    busy.hear_of_line("turn.dequeued", turn_id="turn_3", reason="cancelled")
+    assert busy.handed_back("turn_4") == []
+    assert busy.text == "Fourth?\n\nThird?"
 
 
 def test_what_waits_unsent_comes_back_at_once(typist: Typist) -> None:
@@ -299,8 +316,7 @@ def test_a_cancel_of_what_is_in_no_line_any_more_gives_the_text_back(
 ) -> None:
     busy.queue("Second?", "turn_2")
     busy.press("escape")
-    cancel = next(one for one in busy.all(Cancel) if one.turn_id == "turn_2")
-    busy.failed(cancel, code)
+    busy.failed(busy.last(Cancel), code)
 
     assert (busy.text, busy.notices()) == ("Second?", [])
 

@@ -100,3 +100,9 @@ def test_a_release_of_no_known_button_is_the_left_one_s() -> None:
 
     assert encode_mouse(release, sgr=True) == b"\x1b[<0;3;4m"
     assert encode_mouse(release, sgr=False) == b"\x1b[M##$"
+
+
+@pytest.mark.requirement("host:input:mouse-form")
+def test_the_classic_form_reaches_to_column_222() -> None:
+    for column, sent in [(222, b"\x1b[M \xff!"), (223, b"")]:
+        assert encode_mouse(Mouse("press", 1, column, 0, frozenset(), b""), sgr=False) == sent

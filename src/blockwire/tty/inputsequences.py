@@ -29,8 +29,6 @@ __all__ = ["decode_sequence"]
 
 _CSI: Final = re.compile(r"([<=>?]?)([0-9;:]*)([ -/]*?)([$@-~])")
 _SS3: Final = re.compile(r"([0-9;]*)([ -~])")
-# Seven digits hold every code of Unicode, and no parameter of a key has more.
-_FIELD: Final = re.compile(r"[0-9]{0,7}")
 
 _MODIFIERS_MAX: Final = 256
 _F3_MODIFIERS: Final = range(2, 17)
@@ -62,12 +60,11 @@ class _Sequence(NamedTuple):
         return tuple(self.parameters.split(";")) if self.parameters else ()
 
     @property
-    def numbers(self) -> list[list[int]] | None:
-        """Fields and their subfields; an empty one is 0. None if one is too long."""
-        texts = [field.split(":") for field in self.parameters.split(";")]
-        if not all(_FIELD.fullmatch(text) for field in texts for text in field):
-            return None
-        return [[int(text or 0) for text in field] for field in texts]
+    def numbers(self) -> list[list[int]]:
+        """Fields and their subfields, at least one; an empty one is 0."""
+        return [
+            [int(text or 0) for text in field.split(":")] for field in self.parameters.split(";")
+        ]
 
 
 _Read = Callable[[_Sequence], InputEvent | None]
@@ -120,8 +117,7 @@ def _ss3(raw: bytes, body: str) -> Key | None:
     if name := RXVT_ARROWS.get(final):
         return make_key(name, ("ctrl",), raw)
     names = FINAL_KEYS.get(final) or KEYPAD_KEYS.get(final)
-    numbers = _Sequence(raw, parameters, final).numbers
-    modifiers = _modifiers(numbers[-1][0]) if numbers else None
+    modifiers = _modifiers(_Sequence(raw, parameters, final).numbers[-1][0])
     return None if names is None or modifiers is None else make_key(names, modifiers, raw)
 
 
@@ -147,7 +143,7 @@ def _key(
 
 def _final_key(sequence: _Sequence) -> InputEvent | None:
     numbers = sequence.numbers
-    if numbers is None or len(numbers) > 2:
+    if len(numbers) > 2:
         return None
     if len(numbers) == 2 and numbers[0] != [1]:
         return None
@@ -159,8 +155,6 @@ def _final_key(sequence: _Sequence) -> InputEvent | None:
 
 def _number_key(sequence: _Sequence) -> InputEvent | None:
     numbers = sequence.numbers
-    if numbers is None:
-        return None
     if numbers[0] == [_OTHER_KEYS] and len(numbers) == 3:
         # The code is that of the character that was made, with Shift if that was held.
         return _code_key(sequence, [numbers[2][0]], numbers[1], "")
@@ -172,7 +166,7 @@ def _number_key(sequence: _Sequence) -> InputEvent | None:
 
 def _kitty_key(sequence: _Sequence) -> InputEvent | None:
     numbers = sequence.numbers
-    if numbers is None or not 1 <= len(numbers) <= 3:
+    if len(numbers) > 3:
         return None
     codes, field, text = numbers[0], [1], ""
     if len(numbers) > 1:

@@ -47,7 +47,6 @@ class PasteEncoder:
         if is_last:
             after = PASTE_END if self._is_bracketed else b""
             self._is_open = self._is_after_cr = False
-            self._decoder.reset()
         return before + text.encode() + after
 
     def _to_returns(self, text: str) -> str:

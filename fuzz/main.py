@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from fuzz import pure, terminal_session
 from fuzz.gateway import GatewayTarget
+from fuzz.program_output import emulators, program_output
 from fuzz.sockets import SocketTarget
 from fuzz.terminal_application import application
 from fuzz.terminal_framing import terminal_framing
@@ -88,6 +89,8 @@ def _targets(gateway: GatewayTarget, sockets: SocketTarget) -> dict[str, Attack]
         "terminal_json": terminal_json,
         "terminal_decode": terminal_decode,
         "terminal_application": application,
+        "program_output": program_output,
+        "emulators": emulators,
         "terminal_input": terminal_input,
         "bindings": bindings,
     }

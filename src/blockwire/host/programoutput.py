@@ -9,7 +9,7 @@ become events. What is neither is passed at the speed of a regular expression.
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, assert_never
 
 from blockwire.host.programoutput_events import (
     Bell,
@@ -56,10 +56,10 @@ SEQUENCE_BYTES_MAX: Final = 256
 
 _State: TypeAlias = Literal["ground", "sequence", "string", "string-escape"]
 
-# Everything that nothing is to be done about. Not among it: BEL; C1 controls as UTF-8, which some
+# Everything that nothing is to be done about. Not among it: BEL; DEL, which some show; C1 controls as UTF-8, which some
 # emulators obey; what begins a string; and ED (J), SM and RM (h, l), save for their usual forms.
 _PASSED: Final = re.compile(
-    rb"(?:[^\x07\x1b\xc2]++|\xc2(?![\x80-\x9f]|\Z)"
+    rb"(?:[^\x07\x1b\x7f\xc2]++|\xc2[\xa0-\xbf]"
     rb"|\x1b\[[ -?]{0,200}+[@-IK-gi-km-~]"
     rb"|\x1b\[[0-2]?J"
     rb"|\x1b\[\?[124-9][0-9]{0,3}+(?<!\?40)(?<!\?69)[hl]"
@@ -79,6 +79,7 @@ _ABORTS: Final = frozenset({0x18, 0x1A})
 _ESC: Final = 0x1B
 _DEL: Final = 0x7F
 _C1_LEAD: Final = 0xC2
+_REPLACEMENT: Final = "\ufffd".encode()
 
 
 class ProgramOutput:
@@ -129,6 +130,8 @@ class ProgramOutput:
                     position = self._scan_string(data, position)
                 case "string-escape":
                     position = self._leave_string_escape(data, position)
+                case _:
+                    assert_never(self._state)
         self._flush()
         events = self._events
         self._events = []
@@ -156,14 +159,24 @@ class ProgramOutput:
             return end
         byte = data[end]
         if byte == _C1_LEAD:
-            # What follows is a C1 control, which is dropped, or has not come yet.
-            self._has_lead = end + 1 == len(data)
-            return end + 2
+            return self._scan_lead(data, end)
         if byte == _ESC:
             self._begin_sequence()
-        else:
+        elif byte == _BEL:
             self._emit(Bell())
         return end + 1
+
+    def _scan_lead(self, data: bytes, position: int) -> int:
+        """Decide about the first byte of a C1 control, or of nothing."""
+        following = data[position + 1 : position + 2]
+        if not following:
+            self._has_lead = True
+        elif 0x80 <= following[0] < 0xA0:
+            return position + 2
+        else:
+            # Not by itself: what is taken out behind it must not make it a C1 control after all.
+            self._passed.append(_REPLACEMENT)
+        return position + 1
 
     def _begin_sequence(self) -> None:
         self._state = "sequence"

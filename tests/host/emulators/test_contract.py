@@ -272,6 +272,20 @@ def test_all_of_a_long_output_is_there_whatever_the_pieces_are(make: Make) -> No
     assert rows == [f"{number} 中" for number in range(8_991)]
 
 
+def test_a_character_that_is_cut_between_rows_that_leave_loses_none(make: Make) -> None:
+    emulator = make(4, 2)
+
+    emulator.feed(b"a\r\nb\r\nc\r\n1234\xe4\xb8")
+    assert left(emulator) == ["a", "b"]
+    emulator.feed(b"\xad")
+    assert left(emulator) == ["c"]
+    emulator.feed(b"\r\nd\xe4")
+    emulator.feed(b"\xb8")
+    emulator.feed(b"\xad\r\n")
+
+    assert left(emulator) == ["1234", "中"]
+
+
 REGIONS: Final = [
     # region, what scrolls,          what leaves
     (b"1;3", b"\x1b[3;1H\n", ["r0"]),
@@ -475,6 +489,26 @@ def test_a_resize_on_the_alternate_screen_keeps_the_primary_one(make: Make) -> N
     )
 
 
+def test_the_same_size_again_changes_nothing(make: Make) -> None:
+    emulator = make(20, 4)
+    emulator.feed(b"\x1b[2;3rtext")
+    before = emulator.live_rows()
+
+    emulator.resize(20, 4)
+
+    assert emulator.live_rows() is before
+
+
+def test_a_resize_on_the_other_alternate_screen_keeps_the_primary_one(make: Make) -> None:
+    emulator = make(20, 4)
+    emulator.feed(b"0123456789\x1b[?47h\x1b[2J\x1b[Hother")
+
+    emulator.resize(5, 4)
+    emulator.feed(b"\x1b[?47l")
+
+    assert everything(emulator, emulator.take_scrolled()) == ["0123456789"]
+
+
 @pytest.mark.parametrize("size", [(1, 1), (1, 5), (300, 1)])
 def test_the_smallest_windows_are_safe(make: Make, size: tuple[int, int]) -> None:
     emulator = make(10, 4)
@@ -563,6 +597,109 @@ def test_only_harmless_questions_are_answered(make: Make, asked: bytes, answer: 
 
     assert emulator.feed(asked) == answer
     assert shown(emulator) == ["abc"]
+
+
+# --- both alike
+
+PARITY: Final = [
+    b"abc\x1b[2D\x1b[@x\x1b[2P\x1b[3Gy\x1b[2`z\x1b[aq",
+    b"a\r\nb\r\nc\x1b[2A\x1b[Bx\x1b[Ey\x1b[Fz\x1b[3dw\x1b[ev",
+    b"a\r\nb\r\nc\x1b[2;1H\x1b[L-\x1b[1;1H\x1b[M",
+    b"one\x1b[3;4fx\x1b[1J\x1b[1Ky",
+    b"\tx\x1b[Iy\x1b[2Zz",
+    b"\x1b[3;5H\x1bH\x1b[3g\x1b[3;3H\x1bH\r\tx\x1b[3;3H\x1b[0g\r\ty",
+    b"ab\x1b[3bc",
+    "中\x1b[2b".encode(),
+    b"a\r\nb\x1b[T\x1b[1;1Hx\x1bMy\x1bDz\x1bEw",
+    b"\x1b(0lqk\x1b(Bx\x0e\x1b)0q\x0fq",
+    b"\x1b#8\x1b[2;3H\x1b[J",
+    b"abc\x1b7\x1b[1;31m\x1b[5;5Hx\x1b8y",
+    b"\x1b[3;3H\x1b[sx\x1b[H\x1b[uy",
+    b"\x1b[2;4r\x1b[?6h\x1b[2;2Hx\x1b[6n",
+    b"abc\r\x1b[4hx\x1b[4ly",
+    b"\x1b[20ha\nb\x1b[20lc\nd",
+    b"\x1b[?7l0123456789abcdefghijKLM\x1b[?7hx",
+    b"0123456789abcdefghij\x1b[Dx",
+    b"0123456789abcdefghijk\x1b[1;20H\x1b[K",
+    b"0123456789abcdefghijk\x1b[1;1H\x1b[2K",
+    b"\x1b[?1048h\x1b[3;3Hx\x1b[?1048ly",
+    b"a\x1b[?1047hb\x1b[?1047lc\x1b[?1047l",
+    b"a\x1b[?1049hb\x1b[?1049hc",
+    b"x\x1bc\x1b8y",
+    b"\x1b[4$p\x1b[20$p\x1b[99$p\x1b[0c\x1bZ\x1b[7n\x1b[19t",
+    b"\x1b[1;99999999999Hx\x1b[109;38m!",
+    b"\x1b[44m\x1b[5;1H\nx\x1b[2J",
+    b"a\x1b[zb\x1b#3c\x1b%Gd\x1b Fe\x00f\x01g",
+    b"\x1b[9 qx\x1b[2 q",
+    b"\xe4x\xff\xf0\x9f\x98y",
+    b"\x1b[r\x1b[1;5r\x1b[3;2rx",
+    "\u0301x\r\n\u200dy".encode(),
+    "\x1b[1;20H中x".encode(),
+]
+
+
+@pytest.mark.requirement("host:emulation:rows")
+@pytest.mark.parametrize("written", PARITY)
+def test_both_emulators_show_the_same(written: bytes) -> None:
+    pictures = []
+    for name in NAMES:
+        emulator = best_emulator(20, 5, name=name)
+        replies = emulator.feed(written)
+        pictures.append(
+            (
+                shown(emulator),
+                [row.is_wrapped for row in emulator.live_rows()],
+                [row.spans for row in emulator.live_rows()],
+                emulator.cursor,
+                emulator.is_wrap_pending,
+                emulator.modes,
+                left(emulator),
+                replies,
+            )
+        )
+
+    assert pictures[0] == pictures[1]
+
+
+def test_a_soft_reset_puts_pen_and_modes_back() -> None:
+    """The native library does not know it yet."""
+    emulator = best_emulator(20, 5, name="pyte")
+
+    emulator.feed(b"\x1b[2;3r\x1b[4h\x1b[31m\x1b[?25l\x1b[?7l\x1b=ab\x1b[!p\rx\x1b[5;1H\n")
+
+    assert left(emulator) == ["xb"]
+    assert emulator.cursor.is_visible
+    assert emulator.modes == ProgramModes(alternate_scroll=True)
+
+
+def test_what_the_fallback_does_not_know_is_dropped() -> None:
+    emulator = best_emulator(20, 5, name="pyte")
+
+    assert emulator.feed(b"a\x1b\xc3\xa9b\x1b[1c\x1b[>1c") == b""
+
+    assert shown(emulator) == ["aéb"]
+
+
+def test_colours_that_there_are_not_change_nothing() -> None:
+    emulator = best_emulator(20, 5, name="pyte")
+
+    emulator.feed(b"\x1b[38;5;256m\x1b[48;2;1;2;999m\x1b[38;9m\x1b[38m\x1b[38;5;12345678901mx")
+
+    assert emulator.live_rows()[0].spans == (LiveSpan("x", Look()),)
+
+
+UNSEEN: Final = ("a\u202eb", "a\x7fb", "a\u200bb", "a\ufeffb", "a\u2066b\u2069")
+
+
+@pytest.mark.requirement("host:emulation:exact-cells")
+@pytest.mark.parametrize("written", UNSEEN)
+def test_no_row_holds_what_acts_without_being_seen(make: Make, written: str) -> None:
+    emulator = make()
+
+    emulator.feed(written.encode())
+
+    assert text_of(emulator.live_rows()[0]).replace("?", "") in {"ab", "a b"}
+    assert width(text_of(emulator.live_rows()[0])) == emulator.cursor.column
 
 
 # --- anything

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from blockwire.host.emulator import BLANK_ROW, PLAIN_LOOK, LiveRow, LiveSpan, Look
-from blockwire.text import AmbiguousWidth, width
+from blockwire.text import AmbiguousWidth, label_controls, width
 
 # For what is drawn with lines, where a terminal takes two cells for each of those.
 _STAND_INS: Final = str.maketrans(
@@ -90,14 +90,22 @@ def count_rows_in_use(rows: Sequence[LiveRow], cursor_row: int) -> int:
 
 
 def takes(text: str, cells: int, ambiguous_width: AmbiguousWidth) -> bool:
-    """Tell whether ``text`` takes ``cells`` columns."""
-    return width(text, ambiguous_width=ambiguous_width) == cells
+    """Tell whether ``text`` takes ``cells`` columns, and holds nothing that acts or is not seen."""
+    if text.isascii() and text.isprintable():
+        return len(text) == cells
+    return _is_seen(text) and width(text, ambiguous_width=ambiguous_width) == cells
+
+
+def _is_seen(text: str) -> bool:
+    return label_controls(text, breaks="label", tabs="label") == text
 
 
 def _fit(text: str, before: str, cells: int, ambiguous_width: AmbiguousWidth) -> str:
     """Return ``text``, or what can stand for it behind ``before``, in ``cells`` columns."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return text
+    if not _is_seen(text):
+        text = "".join([scalar for scalar in text if _is_seen(scalar)])
     own = width(text, ambiguous_width=ambiguous_width)
     if own > cells:
         text = text.translate(_STAND_INS)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import compress
+from itertools import accumulate, compress, pairwise
 from typing import Any, Final
 
 from pyghostty._ffi import check, ffi, lib, union_fn
@@ -175,7 +175,7 @@ class GhosttyRows:
         return row_of_cells(each, self._ambiguous_width, is_wrapped=is_wrapped)
 
     def _takes(self, text: str, cells: int) -> bool:
-        return text.isascii() or takes(text, cells, self._ambiguous_width)
+        return takes(text, cells, self._ambiguous_width)
 
     def _spans(self, text: str, styles: str, wides: str) -> list[LiveSpan] | None:
         """Return the spans of characters; None if a text would take other columns than its cells.
@@ -199,13 +199,14 @@ class GhosttyRows:
                 known = look
             end = run.end()
         spans.append(LiveSpan(text[start:], known))
-        start = 0
-        for span in spans if len(spans) > 1 else ():
-            end = start + len(span.text)
-            if not self._takes(span.text, end - start + wides.count(_WIDE_CHARACTER, start, end)):
-                return None
-            start = end
-        return spans
+        return spans if len(spans) == 1 or self._are_exact(spans, wides) else None
+
+    def _are_exact(self, spans: list[LiveSpan], wides: str) -> bool:
+        ends = list(accumulate([len(span.text) for span in spans], initial=0))
+        return all(
+            self._takes(span.text, end - start + wides.count(_WIDE_CHARACTER, start, end))
+            for span, (start, end) in zip(spans, pairwise(ends), strict=True)
+        )
 
     def _each(self, raw: bytes, screen_row: int) -> Iterator[Cell]:
         """Yield the cells of any row one by one."""
@@ -252,11 +253,10 @@ class GhosttyRows:
         self._point.tag = lib.GHOSTTY_POINT_TAG_SCREEN
         self._point.value.x = column
         self._point.value.y = screen_row
-        if self._grid_ref(self._terminal, self._point[0], self._ref):
-            return None
-        if lib.ghostty_grid_ref_hyperlink_uri(self._ref, self._uri, LINK_BYTES_MAX, self._length):
-            return None
-        return _read_link(ffi.buffer(self._uri, self._length[0])[:])
+        is_missing = self._grid_ref(self._terminal, self._point[0], self._ref) or (
+            lib.ghostty_grid_ref_hyperlink_uri(self._ref, self._uri, LINK_BYTES_MAX, self._length)
+        )
+        return None if is_missing else _read_link(ffi.buffer(self._uri, self._length[0])[:])
 
 
 @lru_cache(LINKS_KEPT)

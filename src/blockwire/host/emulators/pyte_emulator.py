@@ -76,9 +76,9 @@ class PyteEmulator:
         return [to_ordinary(self._read(line)) for line in lines]
 
     def _read(self, line: Line) -> LiveRow:
-        if not line:
-            return LiveRow((), is_wrapped=True) if line.is_wrapped else BLANK_ROW
-        end = min(max(line) + 1, self.columns)
+        end = line.written(self.columns)
+        if not end:
+            return BLANK_ROW
         cells = [
             Cell(line[at].data, 2 if at + 1 < end and line[at + 1].data == "" else 1, line[at].look)
             for at in range(end)
@@ -120,9 +120,8 @@ class PyteEmulator:
             # Rows that only moved are the same objects.
             known = {row: row for row in rows}
             for index in dirty:
-                if index < self.rows:
-                    row = self._read(self._screen.buffer.get(index) or Line())
-                    rows[index] = known.get(row, row)
+                row = self._read(self._screen.buffer.get(index, Line()))
+                rows[index] = known.get(row, row)
             dirty.clear()
             if len(rows) != len(self._live) or any(
                 old is not new for old, new in zip(self._live, rows, strict=True)

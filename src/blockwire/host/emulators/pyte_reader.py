@@ -14,17 +14,17 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from pyte import modes as pyte_modes
+
 from blockwire.host.emulators.pyte_screen import ProgramScreen
 from blockwire.host.emulators.replies import allowed_replies
-from blockwire.host.emulators.sgr import select_graphic_rendition
+from blockwire.host.emulators.sgr import read_parameter, select_graphic_rendition
 from blockwire.terminal import is_valid_link
 
 __all__ = ["ProgramReader"]
 
 HELD_CHARS_MAX: Final = 32_768
 """Of a sequence that is not whole; a longer one is shown as text. Links are the longest."""
-
-PARAMETER_MAX: Final = 9_999
 
 _TOKEN: Final = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
@@ -41,6 +41,7 @@ _BEGINNING: Final = re.compile(r"\x1b(?:\[[ -?]*|[ -/]*|[\]PX^_][^\x07\x1b]*\x1b
 _MODES_KNOWN: Final = frozenset(
     {1, 5, 6, 7, 9, 25, 47, 66, 1000, 1002, 1003, 1004, 1006, 1007, 1047, 1048, 1049, 2004}
 )
+_ANSI_MODES_KNOWN: Final = frozenset({pyte_modes.IRM, pyte_modes.LNM})
 _MODES_AT_START: Final = (7, 25, 1007)
 
 
@@ -93,7 +94,7 @@ class ProgramReader:
                     screen.cursor.attrs = pen._replace(look=look)
                 elif (act := _SEQUENCES.get(key)) is not None:
                     parts = match["parameters"].replace(":", ";").split(";")
-                    act(self, [min(int(it or 0), PARAMETER_MAX) for it in parts])
+                    act(self, [read_parameter(it) for it in parts])
             case "link":
                 uri = match["link"].partition(";")[2]
                 look = screen.cursor.attrs.look._replace(link=uri if is_valid_link(uri) else None)
@@ -170,10 +171,16 @@ class ProgramReader:
             self._replies.append(f"\x1b[{row + 1};{column + 1}R")
 
     def tell_mode(self, parameters: list[int]) -> None:
-        """Answer DECRQM."""
+        """Answer DECRQM for a private mode."""
         number = parameters[0]
         known = 2 if number in _MODES_KNOWN else 0
         self._replies.append(f"\x1b[?{number};{1 if self.screen.has_mode(number) else known}$y")
+
+    def tell_ansi_mode(self, parameters: list[int]) -> None:
+        """Answer DECRQM for another mode."""
+        number = parameters[0]
+        known = 2 if number in _ANSI_MODES_KNOWN else 0
+        self._replies.append(f"\x1b[{number};{1 if number in self.screen.mode else known}$y")
 
     def tell_size(self, parameters: list[int]) -> None:
         """Answer what the size in cells is."""
@@ -262,6 +269,7 @@ _SEQUENCES: Final[Mapping[str, _Act]] = MappingProxyType(
         "?l": _modes(is_private=True, is_on=False),
         "n": ProgramReader.tell_status,
         "!p": ProgramReader.reset_softly,
+        "$p": ProgramReader.tell_ansi_mode,
         "?$p": ProgramReader.tell_mode,
         " q": ProgramReader.set_shape,
         "r": ProgramReader.set_margins,

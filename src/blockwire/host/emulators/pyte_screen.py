@@ -49,6 +49,13 @@ class Line(dict[int, StoredCell]):
     def __missing__(self, column: int) -> StoredCell:
         return BLANK
 
+    def written(self, columns: int) -> int:
+        """Return how many columns there is something in; all of them if the line goes on."""
+        if self.is_wrapped:
+            # Where a wide character did not fit, the last column is none of the line's.
+            return columns if columns - 1 in self else columns - 1
+        return min(max(self, default=-1) + 1, columns)
+
     @property
     def is_blank(self) -> bool:
         """Whether there is nothing to be seen."""
@@ -198,7 +205,7 @@ class ProgramScreen(_PyteScreen):  # type: ignore[misc] # as said there
         top, bottom = self.margins or (0, self.lines - 1)
         scrolls = self.cursor.y == bottom
         if scrolls and top == 0 and not self.is_alternate:
-            self.scrolled.append(self.buffer.get(0) or Line())
+            self.scrolled.append(self.buffer.get(0, Line()))
         super().index()
         if scrolls and self.cursor.attrs.look.background:
             self.erase(bottom, 0, self.columns)
@@ -300,8 +307,8 @@ class ProgramScreen(_PyteScreen):  # type: ignore[misc] # as said there
         """Show the alternate screen, which is blank."""
         if self._primary is None:
             self._primary = self.buffer
-            self.buffer = defaultdict(Line)
-            self.dirty.update(range(self.lines))
+        self.buffer = defaultdict(Line)
+        self.dirty.update(range(self.lines))
 
     def show_primary(self) -> None:
         """Show the primary screen, as it was."""
@@ -355,7 +362,7 @@ def _reflow(
     cursor = (0, 0)
     out, at = Line(), 0
     for index in range(used):
-        line = buffer.get(index) or Line()
+        line = buffer.get(index, Line())
         end = 0
         for source, cell in _cells(line, old):
             cells = 2 if width(cell.data) == 2 and columns > 1 else 1
@@ -380,7 +387,9 @@ def _reflow(
 
 def _cells(line: Line, columns: int) -> Iterator[tuple[int, StoredCell]]:
     """Yield what is in a row by column, without blanks at its end and second halves."""
-    written = [at for at, cell in line.items() if line.is_wrapped or cell != BLANK]
-    for at in range(min(max(written, default=-1) + 1, columns)):
+    end = line.written(columns)
+    while not line.is_wrapped and end and line[end - 1] == BLANK:
+        end -= 1
+    for at in range(end):
         if line[at].data:
             yield at, line[at]

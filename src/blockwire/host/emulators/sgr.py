@@ -49,12 +49,22 @@ _UNDERLINE_KINDS: Final[dict[str, LookAttribute | None]] = {
 _COLOURS: Final = frozenset({38, 48, 58})
 
 
+PARAMETER_MAX: Final = 9_999
+"""Of any sequence; what is more is as much."""
+
+
+def read_parameter(text: str) -> int:
+    """Return a parameter, digits or nothing, as a number."""
+    # No integer is made of more digits than it needs.
+    return min(int(text), PARAMETER_MAX) if 0 < len(text) < 9 else PARAMETER_MAX if text else 0
+
+
 def select_graphic_rendition(look: Look, parameters: str) -> Look:
     """Return ``look`` after ``CSI parameters m``; the link stays."""
     parts = iter(parameters.split(";"))
     for part in parts:
         head, colon, rest = part.partition(":")
-        number = int(head or 0)
+        number = read_parameter(head)
         if number == 0:
             look = PLAIN_LOOK._replace(link=look.link)
         elif number in _COLOURS:
@@ -103,9 +113,9 @@ def _subparameters(rest: str) -> list[str]:
 def _read_colour(parts: Iterator[str]) -> str | None:
     kind = next(parts, "")
     if kind == "5":
-        index = int(next(parts, "") or 0)
+        index = read_parameter(next(parts, ""))
         return PALETTE[index] if index < len(PALETTE) else None
     if kind == "2":
-        levels = [int(next(parts, "") or 0) for _ in range(3)]
+        levels = [read_parameter(next(parts, "")) for _ in range(3)]
         return "#{:02x}{:02x}{:02x}".format(*levels) if max(levels) < 256 else None
     return None

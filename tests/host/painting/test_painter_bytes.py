@@ -140,14 +140,14 @@ def test_nothing_is_believed_of_rows_that_came_in_new() -> None:
     """Pyte leaves what stood there if a row that it moves was never written to."""
     frames = [
         Frame(tuple(row(char * 9 if char != " " else "") for char in chars))
-        for chars in ("abcdef", "bcdef ", "ef    ")
+        for chars in ("abcdef", "bcdef ", "ef   z")
     ]
 
     outer, written = painted(*frames)
 
     assert b"\x1b[1M" in written[1]
     assert b"\x1b[3M" in written[2]
-    assert outer.texts() == ["e" * 9, "f" * 9, "", "", "", ""]
+    assert outer.texts() == ["e" * 9, "f" * 9, "", "", "", "z" * 9]
 
 
 def test_rows_are_written_where_moving_them_would_write_more() -> None:

@@ -108,7 +108,7 @@ def test_a_question_is_answered_with_yes_and_esc_stops_an_answer(place: Path) ->
         terminal.press("wait for it\r")
         terminal.until_shown("begun")
         terminal.press("\x1b")
-        terminal.until_shown("cancelled")
+        terminal.until_shown("Stopped by user.")
         assert terminal.leave() == 0
 
 

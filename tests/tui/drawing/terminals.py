@@ -21,13 +21,12 @@ from typing import Any, Final, Self
 
 from blockwire.terminal import PassThrough, Reply
 from tests.suites import PROJECT
-from tests.support.programs import environment
+from tests.support.programs import WAIT_S, environment
 from tests.tty.terminals import Answers, Brain
 from tests.tui.drawing.judges import PyteJudge
 
 _TAKE_CONTROL: Final = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
 _RUN: Final = _TAKE_CONTROL + "import sys\nfrom blockwire.__main__ import run\nrun()\n"
-WAIT_S: Final = 18.0
 _ASKED: Final = re.compile(rb"\x1b\[c|\x1b\[6n")
 
 
@@ -143,7 +142,7 @@ class ChatTerminal:
 
     def leave(self) -> int:
         """Press Ctrl-D, and return the status."""
-        self.type("\x04")
+        self.press("\x04")
         return self.read_to_end()
 
     def read_to_end(self) -> int:

@@ -19,7 +19,7 @@ from tests.coverage_rooms import PROJECT, Run
 SELECTED: Final = "slow or exhaustive or hypothesis"
 # name -> folders; the last takes every other one
 RUNS: Final[dict[str, tuple[str, ...]]] = {
-    "terminal": ("conform", "terminal", "tty"),
+    "terminal": ("conform", "host", "terminal", "tty", "tui"),
     "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),
     "rooms": ("archives", "content", "jsontext", "providers", "screen", "sse", "text"),
     "render": ("render",),

@@ -103,11 +103,12 @@ def test_more_than_a_paint_may_do_is_done_by_the_next_ones() -> None:
     show = Show()
     for number in range(OPERATIONS_MAX):
         show.view.tell(Notice("info", str(number)))
-    show.paint()
-    assert show.view.has_more
-    show.paint()
+    more = []
+    for _ in range(2):
+        show.paint()
+        more.append(show.view.has_more)
 
-    assert not show.view.has_more
+    assert more == [True, False]
     assert len(show.texts()) == OPERATIONS_MAX
 
 

@@ -54,6 +54,8 @@ class LiveScreenMachine(ScreenMachine):
 
     def follow(self, left: list[LiveRow], rows: list[LiveRow], kept: list[int | None]) -> None:
         """Do in the model what rows that leave and rows that come do."""
+        if not left:
+            self.find_live_rows(rows)
         places = self.add_ordinary(left)
         places += [Position(LIVE_SEGMENT_ID, start) for start in starts_of(rows)]
         moves = Rows(self.live, places, kept)
@@ -64,6 +66,13 @@ class LiveScreenMachine(ScreenMachine):
         if moves.starts:
             self.follow_anchor(moves)
             self.follow_selection(moves)
+
+    def find_live_rows(self, rows: list[LiveRow]) -> None:
+        """Let who waits for anything to come have the first live rows."""
+        end_id = self.desk.screen.history.end_id
+        waiting_ids = range(end_id, LIVE_SEGMENT_ID)
+        if rows and self.anchor is not None and self.anchor.position.segment_id in waiting_ids:
+            self.anchor = self.anchor._replace(position=Position(LIVE_SEGMENT_ID, 0))
 
     def end_of_history(self) -> Position:
         retained = [(key, it) for key, it in self.segments().items() if key != LIVE_SEGMENT_ID]
@@ -133,6 +142,8 @@ class LiveScreenMachine(ScreenMachine):
         screen = self.desk.screen
         before = screen.selection.text()
         is_touched = self.chosen is not None and self.chosen[1][0] == LIVE_SEGMENT_ID
+        if not left:
+            self.find_live_rows(rows)
         self.add_ordinary(left)
         screen.advance_live(self.as_rows(left), self.as_rows(rows))
         self.live = rows

@@ -158,6 +158,8 @@ def test_anchor_in_a_live_screen_that_has_no_rows_any_more() -> None:
     assert empty.view() == ["~"] * 4
     empty.live("z")
     assert empty.view() == ["z", "~", "~", "~"]
+    empty.append("a", "above")
+    assert empty.view() == ["z", "~", "~", "~"]
     assert not empty.screen.viewport.is_following
 
 

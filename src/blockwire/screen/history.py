@@ -189,7 +189,7 @@ class History:
             changes.append(Change("live_changed", LIVE_SEGMENT_ID, moves=tuple(live_moves)))
         if len(left) + len(rows) > len(moves):
             kept = before.content.scalar_count if is_same else 0
-            changes.append(Change("extended", LIVE_SEGMENT_ID, kept))
+            changes.append(Change("extended", LIVE_SEGMENT_ID, kept, end_id=self.end_id))
         return changes
 
     def erase_ordinary(self) -> list[Change]:

@@ -56,7 +56,8 @@ class Change(NamedTuple):
     Attributes:
         segment_id: Which segment; if ``trimmed``, the first one that went.
         kept: Scalars at the beginning of its text that are what they were.
-        end_id: If ``trimmed``, all segments before this one went.
+        end_id: If ``trimmed``, all segments before this one went; if the live screen was
+            ``extended``, the next one to come.
         next_id: If ``trimmed``, the first one behind them that stayed or is still to come.
         moves: If ``live_changed``, one for each row that the live screen had.
     """
@@ -98,11 +99,13 @@ def position_after(change: Change, position: Position) -> Position:
     """Return where a place is after a change, or the one that is nearest to it if it is gone."""
     if change.kind == "trimmed":
         return Position(change.next_id, 0) if _went(change, position) else position
+    if change.kind == "extended" and change.segment_id == LIVE_SEGMENT_ID:
+        # What waited for the next segment, when there was nothing any more, has found one.
+        is_waiting = change.end_id <= position.segment_id < LIVE_SEGMENT_ID
+        return Position(LIVE_SEGMENT_ID, 0) if is_waiting else position
     if change.segment_id != position.segment_id:
         return position
-    if change.kind == "updated":
-        return Position(position.segment_id, 0)
-    if change.kind == "suffix_replaced" and position.offset >= change.kept:
+    if change.kind in {"updated", "suffix_replaced"} and position.offset >= change.kept:
         return Position(position.segment_id, change.kept)
     if change.kind == "live_changed" and change.moves:
         move = change.moves[_row_from(change.moves, position.offset)]

@@ -175,6 +175,9 @@ class GhosttyRows:
         return row_of_cells(each, self._ambiguous_width, is_wrapped=is_wrapped)
 
     def _takes(self, text: str, cells: int) -> bool:
+        # Nearly always, and asked for every row.
+        if text.isascii() and text.isprintable():
+            return True
         return takes(text, cells, self._ambiguous_width)
 
     def _spans(self, text: str, styles: str, wides: str) -> list[LiveSpan] | None:

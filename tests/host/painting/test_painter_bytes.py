@@ -199,12 +199,13 @@ def test_what_stands_behind_a_cluster_that_terminals_draw_differently_is_in_its_
         Frame((row(f"{family}|{family}|and"),)),
         Frame((row(f"x{family}"),)),
         Frame((row("xyz"),)),
+        Frame((row(f"xyz{family}"),)),
     ]
 
     outer, written = painted(*frames, columns=20)
 
     assert all(b"\x1b[K" in data for data in written)
-    assert outer.texts() == ["xyz"]
+    assert outer.texts() == ["xyz👩"]
 
 
 def test_a_cluster_of_more_characters_than_any_script_has_is_cut() -> None:

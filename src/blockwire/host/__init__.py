@@ -2,3 +2,6 @@
 
 Spec: docs/spec/host/index.md.
 """
+
+# The command is what others use; the modules are for ourselves.
+__all__: list[str] = []

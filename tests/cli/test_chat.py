@@ -15,7 +15,7 @@ from tests.support.programs import WAIT_S, Gateway, command, environment, run
 from tests.tui.drawing.judges import FORBIDDEN
 from tests.tui.drawing.terminals import ChatTerminal
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 LINES = "".join(f"line {number:03}\n\n" for number in range(1, 91))
 SAYING = """

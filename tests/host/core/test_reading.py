@@ -303,3 +303,11 @@ def test_lines_that_are_not_wrapped_move_sideways() -> None:
     assert window.keys("prefix", "h").text()[0] == start
     assert window.input(b"\x1b[<67;1;1M").text()[0] != start
     assert window.input(b"\x1b[<66;1;1M").text()[0] == start
+
+
+@pytest.mark.requirement("host:resize:once")
+def test_the_live_screen_is_seen_in_the_new_size_at_once() -> None:
+    window = Window(20, 6).output("a line of 18 chars")
+
+    assert window.resize(10, 6).text()[:3] == ["a line of", "18 chars", ""]
+    assert window.resize(30, 6).text()[:2] == ["a line of 18 chars", ""]

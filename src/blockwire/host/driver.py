@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from blockwire.host.clipboard import clipboard_sequence, clipboard_tool, copy_with_tool
@@ -54,7 +55,7 @@ QUIT_S_MAX: Final = 2.0
 ENDING_S_MAX: Final = 10
 """A host that was told to end and has not got on for so long is ended by SIGALRM."""
 
-SEQUENCES_BYTES_MAX: Final = 65_536
+SEQUENCES_BYTES_MAX: Final = 131_072
 """What waits for the outer terminal beside the frame; more is dropped."""
 
 
@@ -138,6 +139,7 @@ class HostDriver:
     Attributes:
         core: The session, once there is one.
         is_terminal_ours: Whether a transcript may be written in the end.
+        ending_signal: The signal by which we were told to end; 0 for none.
     """
 
     def __init__(self, settings: HostSettings, new_session: NewSession, lifeline: Lifeline) -> None:
@@ -148,6 +150,7 @@ class HostDriver:
         self._over: asyncio.Future[Outcome] = self._loop.create_future()
         self.core: Core | None = None
         self.is_terminal_ours = True
+        self.ending_signal = 0
         self._is_watched = True
         self._program: Program | None = None
         self._outer = OuterTerminal(
@@ -186,7 +189,7 @@ class HostDriver:
         # Setting a terminal never stops us; whose it is is asked for before.
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         for number in ENDING:
-            self._loop.add_signal_handler(number, self._end_by, number)
+            signal.signal(number, self._end_by)
         self._loop.add_signal_handler(signal.SIGWINCH, self._note_resize)
         self._loop.add_reader(self._lifeline.fileno(), self._hear)
         try:
@@ -311,7 +314,7 @@ class HostDriver:
                 self._quit()
 
     def _queue(self, data: bytes) -> None:
-        if len(self._sequences) + len(data) <= SEQUENCES_BYTES_MAX * 2:
+        if len(self._sequences) + len(data) <= SEQUENCES_BYTES_MAX:
             self._sequences += data
 
     def _quit(self) -> None:
@@ -378,6 +381,8 @@ class HostDriver:
 
     def _finish_writing(self) -> None:
         self._forget_stop()
+        # In the background (bg) the keys are the shell's, and whoever reads them is stopped.
+        self._outer.input.pause()
         self._outer.output.finish()
 
     def _resumed(self) -> None:
@@ -389,13 +394,17 @@ class HostDriver:
         self._outer.output.drop()
         if self.core is not None:
             self.core.repaint()
+        self._outer.input.resume()
         self._resize()
 
     # ends ---------------------------------------------------------------------------------
-    def _end_by(self, number: int) -> None:
-        # Whatever holds us up, there is an end: the watchdog does the rest.
+    def _end_by(self, number: int, _frame: FrameType | None) -> None:
+        # Not in the loop, which may never get to it: then this alarm ends us, and the watchdog does
+        # the rest.
         signal.alarm(ENDING_S_MAX)
-        self._finish(Outcome(signal_number=number))
+        self.ending_signal = self.ending_signal or number
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._finish, Outcome(signal_number=number))
 
     def _finish(self, outcome: Outcome) -> None:
         if not self._over.done():

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from blockwire.errors import BlockwireError
-from blockwire.host.driver import Core, HostDriver, HostSettings, NewSession
+from blockwire.host.driver import HostDriver, HostSettings, NewSession
 from blockwire.host.outer import window_size
 from blockwire.host.programenv import ProgramError
 from blockwire.host.watchdog import ENDING, Lifeline, Outcome
@@ -63,8 +63,9 @@ def run_host(
         return Outcome(STATUS_FAILED)
     finally:
         # Also of a host that has failed: what was read in it is not lost.
-        if run.core is not None and run.is_terminal_ours and transcript_screens != 0:
-            _print_transcript(run.core, settings, transcript_screens)
+        driver = run.driver
+        if driver is not None and driver.is_terminal_ours and transcript_screens != 0:
+            _print_transcript(driver, settings, transcript_screens)
 
 
 class _Run:
@@ -72,30 +73,26 @@ class _Run:
 
     def __init__(self, settings: HostSettings, new_session: NewSession, lifeline: Lifeline) -> None:
         self._given = (settings, new_session, lifeline)
-        self._driver: HostDriver | None = None
-
-    @property
-    def core(self) -> Core | None:
-        return None if self._driver is None else self._driver.core
-
-    @property
-    def is_terminal_ours(self) -> bool:
-        return self._driver is not None and self._driver.is_terminal_ours
+        self.driver: HostDriver | None = None
 
     async def main(self) -> Outcome:
-        self._driver = HostDriver(*self._given)
-        return await self._driver.run()
+        self.driver = HostDriver(*self._given)
+        return await self.driver.run()
 
 
-def _print_transcript(core: Core, settings: HostSettings, screens: int | None) -> None:
+def _print_transcript(driver: HostDriver, settings: HostSettings, screens: int | None) -> None:
+    if driver.core is None:
+        return
     last_rows = None
     if screens is not None:
         last_rows = screens * window_size(settings.output_fd, settings.env)[1]
     for number in ENDING:
-        signal.signal(number, _end_printing)
+        # The signal that has begun the end may come twice: to the whole job, and from the watchdog.
+        is_known = number == driver.ending_signal
+        signal.signal(number, signal.SIG_IGN if is_known else _end_printing)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-        for piece in _pieces(core.transcript(last_rows=last_rows)):
+        for piece in _pieces(driver.core.transcript(last_rows=last_rows)):
             if signal.alarm(0):
                 signal.alarm(WRITE_S_MAX)
             _write(settings.output_fd, piece.encode("utf-8", "replace"))

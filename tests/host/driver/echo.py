@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from blockwire.host import driver
 from blockwire.host.commands import (
     Command,
     CopyText,
@@ -37,6 +38,7 @@ COMMANDS: Final[dict[bytes, Command]] = {
 }
 ANSWERS: Final = re.compile(rb"\x1b\][^\x1b\x07]*(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*c|\x1b\[[IO]")
 FAIL_KEY: Final = b"\x0e"
+HANG_KEY: Final = b"\x10"
 
 
 class EchoCore:
@@ -69,6 +71,8 @@ class EchoCore:
         data = ANSWERS.sub(b"", data)
         if FAIL_KEY in data:
             raise RuntimeError("the session has failed")
+        while HANG_KEY in data:
+            pass
         for key, command in COMMANDS.items():
             if key in data:
                 self._commands.append(command)
@@ -126,6 +130,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[0].startswith("--screens="):
         screens = int(arguments[0].partition("=")[2])
         arguments = arguments[1:]
+    driver.ENDING_S_MAX = 1  # type: ignore[misc]  # nobody waits longer for a test
     settings = HostSettings(arguments[1:], os.environ)
     return end_as(
         watch(

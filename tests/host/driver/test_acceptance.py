@@ -130,7 +130,7 @@ def test_ctrl_c_and_ctrl_backslash_end_the_program(key: str, number: signal.Sign
 
 
 # what stays ---------------------------------------------------------------------------------------
-@pytest.mark.case("T28")
+@pytest.mark.situation("T28")
 @pytest.mark.requirement("host:leaving:main-screen")
 def test_what_the_shell_had_shown_is_still_there() -> None:
     with Outer(term("seq", "1", "50"), before=SHELL_LINES) as outer:
@@ -141,7 +141,7 @@ def test_what_the_shell_had_shown_is_still_there() -> None:
         assert not ERASING.search(outer.output)
 
 
-@pytest.mark.case("T14")
+@pytest.mark.situation("T14")
 @pytest.mark.requirement("host:leaving:transcript")
 @pytest.mark.parametrize(
     ("option", "kept"),
@@ -164,7 +164,7 @@ def test_as_much_stays_as_was_asked_for(option: tuple[str, ...], kept: int) -> N
         assert b"\x1b" not in rest
 
 
-@pytest.mark.case("T65")
+@pytest.mark.situation("T65")
 def test_a_slow_terminal_misses_frames_and_no_line() -> None:
     with Outer(term("sh", "-c", "echo ready; read -r x; seq 1 20000")) as outer:
         outer.until_shown("ready")
@@ -196,7 +196,7 @@ def test_a_host_that_is_killed_leaves_a_sane_terminal(number: signal.Signals) ->
         outer.until(lambda: not is_alive(program))
 
 
-@pytest.mark.case("T13")
+@pytest.mark.situation("T13")
 def test_it_stops_goes_on_and_draws_everything_again() -> None:
     with Outer(term(*CAT)) as outer:
         outer.until_shown("ready")
@@ -304,7 +304,7 @@ def test_a_megabyte_that_is_pasted_comes_whole() -> None:
         assert outer.read_to_end() == 0
 
 
-@pytest.mark.case("T67")
+@pytest.mark.situation("T67")
 @pytest.mark.parametrize("delay_s", [0.0, 0.15, 0.9])
 def test_colours_are_asked_for_and_answers_are_never_typed(delay_s: float) -> None:
     with Outer(term(*CAT), answer=b"") as outer:

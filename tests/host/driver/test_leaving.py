@@ -13,7 +13,7 @@ from tests.host.driver.test_processes import CAT, check_left, host
 SHELL_LINES = "".join(f"shell line {number}\r\n" for number in range(100)).encode()
 
 
-@pytest.mark.case("T28")
+@pytest.mark.situation("T28")
 @pytest.mark.requirement("host:leaving:main-screen")
 def test_what_the_shell_had_shown_is_still_there() -> None:
     with Outer(host("seq", "1", "50"), before=SHELL_LINES) as outer:
@@ -40,7 +40,7 @@ def test_as_much_stays_as_was_asked_for(option: tuple[str, ...], kept: int) -> N
         check_left(outer)
 
 
-@pytest.mark.case("T65")
+@pytest.mark.situation("T65")
 @pytest.mark.requirement("host:process:slow-terminal")
 def test_a_slow_terminal_misses_frames_and_no_line() -> None:
     script = "echo ready; read -r x; seq 1 20000; printf '\\e]2;t\\a'"
@@ -76,7 +76,7 @@ def test_a_long_transcript_can_be_cut_with_ctrl_c() -> None:
         check_left(outer)
 
 
-@pytest.mark.case("T67")
+@pytest.mark.situation("T67")
 @pytest.mark.parametrize("when", ["before", "late", "after"])
 @pytest.mark.requirement("host:process:colours")
 def test_what_is_answered_is_never_typed_nor_left_over(when: str) -> None:

@@ -64,6 +64,9 @@ while True:
     os.killpg(child, signal.SIGCONT)
 """
 
+BACKGROUND: Final = SHELL.replace("    os.tcsetpgrp(0, os.getpgrp())\n    signal", "    signal")
+assert BACKGROUND != SHELL
+
 
 class OuterScreen:
     """What a terminal shows that keeps its main screen while a program has the other one.
@@ -128,6 +131,7 @@ class Outer:
         rows: Likewise.
         before: Written to the terminal before anything runs.
         answer: What is answered when the host asks.
+        in_background: Whether the shell keeps the terminal for itself at first.
 
     Attributes:
         output: All that was written.
@@ -144,6 +148,7 @@ class Outer:
         rows: int = 24,
         before: bytes = b"",
         answer: bytes = ANSWER,
+        in_background: bool = False,
     ) -> None:
         self.output = b""
         self.screen = OuterScreen(columns, rows)
@@ -159,7 +164,7 @@ class Outer:
             if name in os.environ
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SHELL, *command],
+            [sys.executable, "-c", SHELL if not in_background else BACKGROUND, *command],
             stdin=self.far,
             stdout=self.far,
             stderr=self.far,

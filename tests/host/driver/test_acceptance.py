@@ -217,6 +217,17 @@ def test_it_stops_goes_on_and_draws_everything_again() -> None:
         check_left(outer)
 
 
+def test_started_in_the_background_it_waits_to_be_brought_back() -> None:
+    with Outer(term("echo", "shown"), in_background=True) as outer:
+        outer.until(lambda: b"stopped 22 sane;" in outer.output)
+        assert b"\x1b" not in outer.output
+        outer.press("\n")
+
+        assert outer.read_to_end() == 0
+        assert transcript_of(outer)[-1] == "shown"
+        check_left(outer)
+
+
 # size ---------------------------------------------------------------------------------------------
 @pytest.mark.requirement("host:process:size")
 def test_the_program_is_told_of_each_size_that_stays() -> None:

@@ -222,6 +222,28 @@ def test_a_program_that_ignores_that_its_window_is_closed_does_not_hold_it() -> 
         os.kill(program, signal.SIGKILL)
 
 
+WANTED: Final = [
+    # key,    what the terminal gets
+    (b"\x1e", b"\x1b]52;c;Y29waWVk\x1b\\"),
+    (b"\x1f", b"\x1b]2;a title\x1b\\"),
+    (b"\x02", b"\x07"),
+    (b"\x0f", b"\x1b]7;file:///tmp\x1b\\"),
+]
+
+
+@pytest.mark.requirement("host:process:passed-on")
+def test_what_the_session_passes_on_reaches_the_terminal() -> None:
+    with Outer(host(*CAT)) as outer:
+        outer.until_shown("ready")
+        for key, wanted in WANTED:
+            before = len(outer.output)
+            outer.press(key)
+            outer.until(lambda: wanted in outer.output[before:])  # noqa: B023 - called at once
+        outer.press(b"\x04")
+
+        assert outer.read_to_end() == 0
+
+
 def test_the_watchdog_is_small() -> None:
     source = (
         "import sys, blockwire.host.watchdog\n"

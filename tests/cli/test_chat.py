@@ -244,6 +244,42 @@ def test_what_was_typed_comes_back_at_the_next_start(place: Path) -> None:
             assert terminal.read_to_end() == 0
 
 
+def test_commands_reach_files_and_conversations(place: Path) -> None:
+    (place / "said.md").write_text("short\n", encoding="utf-8")
+    (place / "note.txt").write_text("noted", encoding="utf-8")
+    with ChatTerminal("--config", "c.toml", "--engine", "saying", place=place) as terminal:
+        terminal.until_shown("Ask something")
+        terminal.press("/attach no\t")
+        terminal.until_shown("note.txt")
+        terminal.press("\t")
+        terminal.until_shown("> /attach note.txt")
+        terminal.press("\r")
+        terminal.read(lambda: not any("/attach" in row for row in terminal.judge.screen()))
+        terminal.until_shown("note.txt")
+        terminal.press("with a file\r")
+        terminal.until_shown("with a file", "short")
+        terminal.press("/export markdown out.md\r")
+        terminal.until_shown("written to out.md")
+        terminal.press("/export markdown out.md\r")
+        terminal.until_shown("out.md is there already")
+        terminal.press("/attach nothing.txt\r")
+        terminal.until_shown("nothing.txt is no file")
+        terminal.press("/copy\r")
+        terminal.until_shown("copied")
+        terminal.press("/search short\r")
+        terminal.read(lambda: "1  " in "\n".join(terminal.judge.text()))
+        terminal.press("/fork\r")
+        terminal.read(lambda: terminal.judge.text().count("with a file") == 2)
+        terminal.press("/new\r")
+        terminal.press("/open\r")
+        terminal.until_shown("/open NUMBER opens one")
+        terminal.press("/open last\r")
+        terminal.read(lambda: terminal.judge.text().count("with a file") == 3)
+        assert terminal.leave() == 0
+    assert b"\x1b]52;c;c2hvcnQ" in terminal.brain.output
+    assert "with a file" in (place / "out.md").read_text(encoding="utf-8")
+
+
 # without a screen ------------------------------------------------------------------------------
 def test_a_pipe_gets_the_answer_alone(place: Path) -> None:
     told = subprocess.run(

@@ -79,9 +79,8 @@ def rows_above(texts: Sequence[str], cursor: Spot, look: TerminalLook) -> Spot:
     above = sum(len(rows_taken(text, look)) for text in texts[: cursor.row])
     left = cursor.column
     taken = rows_taken(texts[cursor.row], look)
-    for index, cells in enumerate(taken):
-        is_last = index == len(taken) - 1
-        if left < cells or is_last:
-            return Spot(above + index, min(left, look.columns - 1))
-        left -= cells
-    raise AssertionError("there is a last row")
+    row = 0
+    while row < len(taken) - 1 and left >= taken[row]:
+        left -= taken[row]
+        row += 1
+    return Spot(above + row, min(left, look.columns - 1))

@@ -120,11 +120,11 @@ class LiveTail:
         shown = [cut_row(row, self.look) for row in live[dropped:]]
         texts = tuple("".join(span.text for span in row.spans) for row in shown)
         encoded = tuple(encode_row(row, self.look) for row in shown)
-        if cursor is None or cursor.row < dropped:
-            spot = Spot(max(len(shown) - 1, 0), 0)
-        else:
+        spot = Spot(max(len(shown) - 1, 0), 0)
+        is_shown = not live
+        if cursor is not None and cursor.row >= dropped:
             spot = Spot(cursor.row - dropped, min(cursor.column, self.look.columns - 1))
-        is_shown = cursor is not None or not live
+            is_shown = True
         printed = [encode_row(row, self.look) for row in finished]
         new = _Drawn(encoded, texts, spot)
         body, changes = self._reprint(printed, new) if printed else self._patch(new)

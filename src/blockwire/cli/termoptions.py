@@ -12,7 +12,7 @@ from blockwire.cli.settings import Config
 from blockwire.cli.terminals import ColorFlag, wants_colour
 from blockwire.errors import LocalProtocolError
 from blockwire.host.core import HostCore
-from blockwire.host.driver import NewSession
+from blockwire.host.drivercore import NewSession
 from blockwire.host.emulator import best_emulator
 from blockwire.host.keymap import DEFAULT_KEYS, Keymap
 from blockwire.host.options import HostOptions

@@ -10,9 +10,8 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final
 
 from blockwire.host.clipboard import clipboard_sequence, clipboard_tool, copy_with_tool
 from blockwire.host.commands import (
@@ -24,18 +23,25 @@ from blockwire.host.commands import (
     SetTitle,
     Suspend,
 )
+from blockwire.host.drivercore import Core, HostSettings, NewSession
 from blockwire.host.leaving import CANCEL, LEAVE
-from blockwire.host.outer import OuterColours, OuterTerminal, is_remote
+from blockwire.host.outer import OuterTerminal, is_remote
 from blockwire.host.program import Program
 from blockwire.host.programenv import program_environment
 from blockwire.host.watchdog import ENDING, STOP, Lifeline, Outcome
 from blockwire.tty.guard import ExitGuard
 
-__all__ = ["Core", "HostDriver", "HostSettings", "NewSession"]
+__all__ = ["HostDriver"]
 
 FRAME_S: Final = 0.016
 FRAME_SLOW_S: Final = 0.033
 """Between two frames: at hand, and over a network or while the terminal cannot keep up."""
+
+PAINT_SHARE: Final = 3
+"""Of the time that painting a frame took, so much is left for everything else."""
+
+FRAME_S_MAX: Final = 0.1
+"""However long that is."""
 
 IDLE_S: Final = 0.010
 """Work that can wait begins when nothing has come for so long."""
@@ -57,75 +63,6 @@ ENDING_S_MAX: Final = 10
 
 SEQUENCES_BYTES_MAX: Final = 131_072
 """What waits for the outer terminal beside the frame; more is dropped."""
-
-
-class Core(Protocol):
-    """A session: everything but processes, descriptors and the clock."""
-
-    @property
-    def program_size(self) -> tuple[int, int]:
-        """Columns and rows of the window that the program sees."""
-
-    def receive_output(self, data: bytes, now_s: float) -> None:
-        """Take what the program wrote."""
-
-    def receive_input(self, data: bytes, now_s: float) -> None:
-        """Take what came from the outer terminal: keys, mouse, answers."""
-
-    def resize(self, columns: int, rows: int) -> None:
-        """Take the size of the window."""
-
-    def repaint(self) -> None:
-        """Take that the outer terminal shows something else: the next frame draws everything."""
-
-    def tick(self, now_s: float) -> None:
-        """Do what was to be done at :attr:`wake_at_s`."""
-
-    @property
-    def wake_at_s(self) -> float | None:
-        """When :meth:`tick` is wanted; None for not."""
-
-    def data_for_program(self) -> bytes:
-        """Return what is to be written to the program, once."""
-
-    def paint(self) -> bytes:
-        """Return the next frame; nothing if it would change nothing."""
-
-    def idle(self) -> bool:
-        """Do a few milliseconds of work that can wait; return whether there is more."""
-
-    def take_commands(self) -> list[Command]:
-        """Return what the driver has to do, once."""
-
-    def program_ended(self) -> None:
-        """Take that no output will come any more."""
-
-    def transcript(self, *, last_rows: int | None) -> Iterator[str]:
-        """Yield the rows that stay on the outer terminal, safe to be written there."""
-
-
-NewSession: TypeAlias = Callable[[int, int, OuterColours], Core]
-"""Makes a session of the window's columns and rows and what the terminal draws with."""
-
-
-class HostSettings(NamedTuple):
-    """What the driver has to know.
-
-    Attributes:
-        command: The program and its arguments.
-        env: Our environment.
-        has_mouse: Whether the mouse of the outer terminal is ours.
-        ambiguous_width: Cells of a character of ambiguous width, told to the program.
-        input_fd: The outer terminal.
-        output_fd: Likewise.
-    """
-
-    command: Sequence[str]
-    env: Mapping[str, str]
-    has_mouse: bool = True
-    ambiguous_width: int = 1
-    input_fd: int = 0
-    output_fd: int = 1
 
 
 class HostDriver:
@@ -170,6 +107,7 @@ class HostDriver:
         self._is_due = False
         self._is_resized = False
         self._frame_s = 0.0
+        self._paint_s = 0.0
         self._frame_timer: asyncio.TimerHandle | None = None
         self._tick_timer: asyncio.TimerHandle | None = None
         self._stop_timer: asyncio.TimerHandle | None = None
@@ -328,7 +266,8 @@ class HostDriver:
         """Draw soon, but not sooner than a frame after the last one."""
         if self._frame_timer is None:
             is_slow = self._is_slow_line or self._is_backed_up
-            at_s = self._frame_s + (FRAME_SLOW_S if is_slow else FRAME_S)
+            pause_s = max(FRAME_SLOW_S if is_slow else FRAME_S, PAINT_SHARE * self._paint_s)
+            at_s = self._frame_s + min(pause_s, FRAME_S_MAX)
             self._frame_timer = self._loop.call_at(at_s, self._draw)
 
     def _draw(self) -> None:
@@ -347,7 +286,10 @@ class HostDriver:
             return b""
         self._is_due = False
         title, self._title = self._title, None
-        data = bytes(self._sequences) + self.core.paint()
+        begun_s = self._loop.time()
+        frame = self.core.paint()
+        self._paint_s = self._loop.time() - begun_s
+        data = bytes(self._sequences) + frame
         self._sequences.clear()
         if title is not None:
             data = b"\x1b]2;" + title.encode("utf-8", "replace") + b"\x1b\\" + data

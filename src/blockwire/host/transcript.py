@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from blockwire.errors import BlockwireError
-from blockwire.host.driver import HostDriver, HostSettings, NewSession
+from blockwire.host.driver import HostDriver
+from blockwire.host.drivercore import HostSettings, NewSession
 from blockwire.host.outer import window_size
 from blockwire.host.programenv import ProgramError
 from blockwire.host.watchdog import ENDING, Lifeline, Outcome

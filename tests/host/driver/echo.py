@@ -22,7 +22,7 @@ from blockwire.host.commands import (
     SetTitle,
     Suspend,
 )
-from blockwire.host.driver import HostSettings
+from blockwire.host.drivercore import HostSettings
 from blockwire.host.outer import OuterColours
 from blockwire.host.transcript import run_host
 from blockwire.host.watchdog import end_as, watch

@@ -103,7 +103,7 @@ def _run_host(
 ) -> Outcome:
     """Run in the host's own process, which has everything that the watchdog does without."""
     from blockwire.cli.termoptions import new_session
-    from blockwire.host.driver import HostSettings
+    from blockwire.host.drivercore import HostSettings
     from blockwire.host.transcript import run_host
 
     try:

@@ -137,6 +137,10 @@ def test_the_ambiguous_setting_moves_breaks_but_takes_no_word_apart() -> None:
 @example("a「「你", 5, 1, "word")
 @example(" " * 9 + "你", 3, 1, "word")
 @example("你 ", 1, 1, "word")
+@example("aa \u0308bb", 4, 1, "word")
+@example("  \u0308bb", 1, 1, "word")
+# Here the blank has another cell of its mark; a cell was lost with it.
+@example("aa \u0308\u0903bb", 5, 1, "word")
 @pytest.mark.requirement("text:rows:whole")
 def test_rows_lose_nothing_are_not_too_wide_and_cut_no_cluster(
     line: str, width_cells: int, ambiguous_width: AmbiguousWidth, mode: WrapMode
@@ -185,6 +189,8 @@ def test_long_lines_take_linear_time() -> None:
 @example("漢字" * 60, "」", 7)
 @example("漢字" * 60 + "abcdef", "g", 7)
 @example("「" * 100 + "漢", "字", 7)
+@example("ab ", "\u0308c", 3)
+@example("ab c \u0308d", "e", 3)
 def test_rows_before_the_last_break_do_not_depend_on_what_follows(
     text: str, following: str, width_cells: int
 ) -> None:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
+from wcwidth.table_grapheme import GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, GRAPHEME_ZWJ
+
 from blockwire.errors import LocalProtocolError
 from blockwire.text.clusters import AmbiguousWidth, cluster_width, clusters, width
 
@@ -36,7 +38,16 @@ _NO_ROW_END: Final = frozenset(
 # Korean has blanks between its words.
 _HANGUL: Final = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 
-_WORD: Final = re.compile("([^ ]*+)( *+)")
+# A blank with a mark on it is no blank: a word may begin with it.
+_MARK: Final = "[{}]".format(
+    "".join(
+        rf"\U{first:08x}-\U{last:08x}"
+        for table in (GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, GRAPHEME_ZWJ)
+        for first, last in table
+    )
+)
+_BLANKS: Final = re.compile(f"(?: (?!{_MARK}))*+")
+_WORD: Final = re.compile(f"((?: (?={_MARK}))?[^ ]*+)({_BLANKS.pattern})")
 
 
 def expand_tabs(line: str, start_column: int = 0, *, ambiguous_width: AmbiguousWidth = 1) -> str:
@@ -127,7 +138,9 @@ def _ascii_word_rows(line: str, width_cells: int) -> list[str]:
 def _word_rows(line: str, width_cells: int, ambiguous_width: AmbiguousWidth) -> list[str]:
     rows = _Rows(width_cells, ambiguous_width)
     # Blanks at the start indent the first row: no word ends there.
-    position = len(line) - len(line.lstrip(" "))
+    indent = _BLANKS.match(line)
+    assert indent is not None, "the pattern matches the empty string"
+    position = indent.end()
     rows.add_blanks(line[:position])
     while position < len(line):
         position = rows.add_words(line, position)

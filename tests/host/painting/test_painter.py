@@ -119,7 +119,7 @@ def test_nothing_that_a_row_holds_can_act(texts: list[str], link: str) -> None:
 
 
 @pytest.mark.requirement("host:drawing:harmless")
-@pytest.mark.case("T71")
+@pytest.mark.situation("T71")
 def test_no_payload_acts_be_it_in_a_text_or_in_a_link() -> None:
     for case in suite_json("terminal/payloads.json")["cases"]:
         payload = case["payload"]

@@ -67,9 +67,8 @@ def perform(operation: BlockOperation, place: BlockPlace, handles: dict[str, Blo
             handles[name].replace_suffix(retain, replacement)
         case UpdateBlock(name=name, data=data):
             handles[name].update(data)
-        case SealBlock(name=name):
-            handles[name].seal()
-            del handles[name]
+        case _ as seal:
+            handles.pop(seal.name).seal()
 
 
 class BlocksView:
@@ -150,17 +149,17 @@ class BlocksView:
         back = self._send()
         return back + self._tail.paint([], rows, Spot(prompt.cursor_row, prompt.cursor_column))
 
-    def _send(self) -> bytes:
+    def _send(self, count_max: int = OPERATIONS_MAX) -> bytes:
         """Perform operations, the cursor at the top of the prompt; return what takes it back."""
         if not self._waiting:
             return b""
         # What is appended goes above the row of the cursor if that is in its first column.
         self._write(self._tail.park())
-        for _ in range(OPERATIONS_MAX):
-            if not self._waiting:
-                break
+        for _ in range(min(count_max, len(self._waiting))):
+            operation = self._waiting[0]
             try:
-                perform(self._waiting[0], self._place, self._handles)
+                if isinstance(operation, AppendBlock) or operation.name in self._handles:
+                    perform(operation, self._place, self._handles)
             except LocalProtocolError as error:
                 if error.retryable:
                     break
@@ -175,7 +174,7 @@ class BlocksView:
 
     def leave(self) -> bytes:
         """Return what takes the prompt away, when all that is to be shown is."""
-        back = self._send()
+        back = self._send(len(self._waiting))
         return back + self._tail.paint([], [])
 
     def resize(self, look: TerminalLook, rows: int) -> bytes:

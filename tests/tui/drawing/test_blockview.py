@@ -68,6 +68,18 @@ def test_a_turn_is_projected_and_the_prompt_stays_below(types: tuple[str, ...]) 
     assert not show.view.has_more
 
 
+def test_of_a_text_that_grows_only_the_end_is_carried() -> None:
+    show = Show()
+    text = "one *two* three\n\n```\n" + "".join(f"code {number}\n" for number in range(9))
+    for turn in answer(text, 4):
+        show.state = finished(show.state, turn)
+        show.view.show(show.state, with_reasoning=False)
+        show.paint()
+
+    assert show.texts()[1].split("\n")[-1] == "code 8"
+    assert show.texts()[1].startswith("\none two three\n")
+
+
 def test_the_cursor_goes_to_the_top_of_the_prompt_and_back() -> None:
     show = Show()
     show.paint()
@@ -120,6 +132,12 @@ def test_what_cannot_wait_is_tried_again_and_what_has_failed_is_passed_over() ->
     assert show.view.has_more
     show.paint()
     assert show.texts() == ["\u2013 later\n"]
+
+    show.place.refusals.append(LocalProtocolError("context_not_open", ""))
+    show.view.tell(Notice("info", "lost"))
+    show.view.tell(Notice("info", "kept"))
+    show.paint()
+    assert show.texts() == ["\u2013 later\n", "\u2013 kept\n"]
 
     show.place.refusals.append(LocalProtocolError("unsupported_content_type", ""))
     show.view.tell(Notice("info", "never"))

@@ -298,6 +298,45 @@ def test_lines_that_are_laid_out_are_kept_in_bounds() -> None:
     assert all(isinstance(laid.line, LaidLine) for laid in kept.values())
 
 
+def test_a_block_that_grows_keeps_the_rows_before_what_is_new() -> None:
+    desk = Desk(columns=8, rows=8)
+    desk.append("a", "one\ntwo two two\nthree")
+    before = [row.row for row in desk.screen.view() if row]
+
+    desk.extend("a", " more\nfour")
+    grown = [row.row for row in desk.screen.view() if row]
+    desk.replace("a", len("one\ntwo two"), "\nthree")
+    shorter = [row.row for row in desk.screen.view() if row]
+
+    assert list(map(drawn, before)) == ["one", "two two ", "two", "three"]
+    assert list(map(drawn, grown)) == ["one", "two two ", "two", "three ", "more", "four"]
+    assert list(map(drawn, shorter)) == ["one", "two two", "three"]
+    assert [grown[at] is before[at] for at in range(4)] == [True, True, True, False]
+    assert [shorter[at] is before[at] for at in range(3)] == [True, False, False]
+
+
+def test_rows_of_another_width_are_forgotten_with_what_they_showed() -> None:
+    desk = Desk(columns=20, rows=4)
+    desk.append("a", "one\ntwo\nthree")
+    desk.view()
+
+    desk.screen.resize(10, 4)
+    desk.update("a", "one\n222\nthree")
+    desk.screen.resize(20, 4)
+
+    assert desk.view() == ["one", "222", "three", "~"]
+
+
+def test_a_position_that_is_gone_stands_where_the_next_segment_begins() -> None:
+    desk = Desk()
+    desk.append("a", "a")
+    desk.output("b")
+    desk.append("c", "c")
+    desk.screen.erase_ordinary()
+
+    assert desk.screen.history.place_of(Position(1, 1)) == Place(2, 0)
+
+
 @pytest.mark.requirement("terminal:history:capacity", "terminal:history:trim-order")
 def test_whole_segments_leave_from_the_oldest() -> None:
     desk = Desk(rows=2)

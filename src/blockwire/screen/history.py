@@ -344,14 +344,21 @@ class History:
 
     def _note(self, kind: ChangeKind, segment_id: int, kept: int) -> Change:
         segment = self._segments[segment_id]
-        segment.version += 1
-        segment.forget(kept, self.paper)
+        self._forget(segment_id, kept)
         cost_bytes = SEGMENT_COST_BYTES + segment.content.cost_bytes
         self.cost_bytes += cost_bytes - segment.cost_bytes
         segment.cost_bytes = cost_bytes
         self._segments.set_height(segment_id, segment.estimate_rows())
         self._changed[segment_id] = None
         return Change(kind, segment_id, kept)
+
+    def _forget(self, segment_id: int, kept: int) -> None:
+        """Count lines anew, and keep no rows of them; those of a Block before them stay."""
+        segment = self._segments[segment_id]
+        forgotten = segment.forget(kept, self.paper)
+        if segment.block is not None:
+            for start in forgotten:
+                self._laid.pop((segment_id, start), None)
 
     def _height(self, segment_id: int) -> int:
         """Return the rows of a segment, counted."""
@@ -362,7 +369,7 @@ class History:
     def _measure(self, segment_id: int, budget_rows: int | None = None) -> int:
         segment = self._segments[segment_id]
         if segment.paper != self.paper:
-            segment.forget(0, self.paper)
+            self._forget(segment_id, 0)
         spent_rows = segment.measure(budget_rows)
         height_rows = segment.height_rows if segment.is_measured else segment.estimate_rows()
         self._segments.set_height(segment_id, height_rows)

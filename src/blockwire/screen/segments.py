@@ -29,7 +29,6 @@ class Segment:
         block: The Block that it shows; None for ordinary output.
         ordinary: The ordinary output; None for a Block.
         cost_bytes: What it was counted with last against the capacity.
-        version: Grows with every change, so that rows made before are known as old.
         is_measured: Whether all of its rows are counted.
         height_rows: Rows of the lines that are counted.
         paper: For which screen they are.
@@ -37,14 +36,13 @@ class Segment:
 
     __slots__ = (
         "_starts", "_tops", "block", "cost_bytes", "height_rows", "is_measured", "ordinary",
-        "paper", "version",
+        "paper",
     )  # fmt: skip
 
     def __init__(self, source: BlockView | OrdinaryText, paper: Paper) -> None:
         self.ordinary = source if isinstance(source, OrdinaryText) else None
         self.block = None if isinstance(source, OrdinaryText) else source
         self.cost_bytes = 0
-        self.version = 0
         self.paper = paper
         # Where each line that is counted begins, in scalars and in rows.
         self._starts = array("Q")
@@ -71,26 +69,32 @@ class Segment:
         return self.content.lines(start)
 
     def stamp(self, start: int) -> object:
-        """Return what is another value if the rows of the line that begins there may be others."""
-        if self.block is None:
-            return next(self.lines(start))  # only the last one grows
-        return self.version
+        """Return what is another value if the rows of a line are others although it is counted."""
+        # Lines of a Block that change are forgotten; of ordinary output the last one is, if it does
+        # or not.
+        return None if self.ordinary is None else next(self.lines(start))
 
     def lay_out(self, start: int, paper: Paper) -> LaidLine:
         """Return the rows of the line that begins at a scalar."""
         return LaidLine(next(self.lines(start)), paper, self.wrap)
 
-    def forget(self, kept: int, paper: Paper) -> None:
-        """Count anew what stands behind the first ``kept`` scalars, or all if the screen changed."""
+    def forget(self, kept: int, paper: Paper) -> array[int]:
+        """Count anew what stands behind the first ``kept`` scalars, or all if the screen changed.
+
+        Returns:
+            Where the lines begin that were counted and are not any more.
+        """
         line = 0
         if paper == self.paper:
             line = max(bisect_right(self._starts, kept) - 1, 0)
         self.paper = paper
         self.is_measured = False
-        if line < len(self._starts):
+        forgotten = self._starts[line:]
+        if forgotten:
             self.height_rows = self._tops[line]
             del self._starts[line:]
             del self._tops[line:]
+        return forgotten
 
     def estimate_rows(self) -> int:
         """Return its height, guessed from the length of what is not counted."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -30,11 +29,10 @@ def hold(outer: Outer, is_so: Callable[[], object], top: str) -> None:
     outer.until(is_held)
 
 
-def read_back(outer: Outer, pages: int = 2) -> str:
-    """Scroll up and return the line that is at the top then."""
-    outer.keys(*["shift-page-up"] * pages)
+def read_back(outer: Outer) -> str:
+    """Scroll up by a page and return the line that is at the top then."""
+    outer.keys("shift-page-up")
     outer.until_shown("reading:")
-    outer.until(lambda: outer.rest(0.05) == 0)
     return outer.rows[0]
 
 
@@ -48,7 +46,7 @@ def go(fifo: Path) -> None:
 def test_t43_a_selection_is_of_text_and_goes_where_the_text_goes(copies: str) -> None:
     """opencode#1210: a selection could not leave the window, and ignored how it was scrolled."""
     program = blocks_program(["block", "one", LINES.rstrip("\n")], ["print", "$ "], ["key"])
-    env = {"BLOCKWIRE_TERM_COPY_ON_SELECT": copies}
+    env = {"BLOCKWIRE_COPY_ON_SELECT": copies}
     with Outer(term(*program), env=env) as outer:
         outer.until_shown("line 99", "$")
         first = outer.rows.index("line 90")
@@ -123,9 +121,8 @@ def test_t49_ordinary_output_leaves_who_reads_where_they_are(tmp_path: Path) -> 
         go(fifo)
         hold(outer, lambda: b"\x1b]2;done\x1b\\" in outer.output, top)
         hold(outer, lambda: "▼" in outer.screen_text(), top)
-        below = re.search(r"reading: ([\d,]+) rows below", outer.screen_text())
-        assert below is not None
-        assert int(below[1].replace(",", "")) > 3_000
+        # The rest of the old ones, and the row of the cursor.
+        hold(outer, lambda: "reading: 3,022 rows below" in outer.screen_text(), top)
         outer.keys("escape")
         outer.until_shown("more 3000")
         outer.keys("\n")
@@ -141,7 +138,7 @@ def test_t61_the_top_line_stays_while_text_arrives_and_the_window_changes() -> N
     program = blocks_program(
         ["block", "answer", LINES],
         ["key"],
-        ["every", 4, 300, [["extend", "answer", "more {n}\n"], ["print", "job {n}\n"]]],
+        ["every", 5, 400, [["extend", "answer", "more {n}\n"], ["print", "job {n}\n"]]],
         ["title", "done"],
         ["key"],
     )
@@ -154,10 +151,10 @@ def test_t61_the_top_line_stays_while_text_arrives_and_the_window_changes() -> N
             # What a terminal makes of its rows by itself is not for long.
             outer.until(lambda: outer.rows[0] == top)
             before = len(outer.output)
-            hold(outer, lambda: len(outer.output) - before > 300, top)  # noqa: B023 - called at once
+            hold(outer, lambda: len(outer.output) > before, top)  # noqa: B023 - called at once
         hold(outer, lambda: b"\x1b]2;done\x1b\\" in outer.output, top)
         outer.keys("escape")
-        outer.until_shown("job 299")
+        outer.until_shown("job 399")
         outer.keys("x")
 
         assert outer.exit_status() == 0
@@ -213,7 +210,6 @@ def test_t64_following_goes_on_at_the_last_row_of_now_and_not_of_before(of: str)
     for _ in range(9):
         window.keys("shift-down").look()
         assert not window.core.screen.viewport.is_following
-    window.keys("shift-down").look()
-    assert window.core.screen.viewport.is_following
-    window.output("the last\n")
+    window.keys("shift-down").output("the last\n")
     assert "the last" in window.text()
+    assert "reading:" not in window.status

@@ -1,6 +1,6 @@
 """What an emulator may answer a program.
 
-Spec: docs/spec/host/emulation.md, "Replies".
+Spec: docs/spec/host/emulation.md, "Modes and replies".
 """
 
 from __future__ import annotations

@@ -169,6 +169,7 @@ def test_who_does_nothing_sees_nothing_written(place: Path) -> None:
         assert terminal.leave() == 0
 
 
+@pytest.mark.situation("T70")
 def test_a_paste_cannot_leave_its_frame(place: Path) -> None:
     """T70."""
     with ChatTerminal("--config", "c.toml", "--engine", "slow", place=place) as terminal:

@@ -124,6 +124,7 @@ def test_a_frame_of_exactly_the_window_does_not_scroll() -> None:
     assert window.look() == ["x234567890", *["1234567890"] * 3]
 
 
+@pytest.mark.situation("T55")
 def test_saved_lines_that_are_erased_leave_a_reader_somewhere_sensible() -> None:
     window = Window(20, 6).open().output("".join(f"{n}\n" for n in range(50)))
     window.append("one", "the block").keys("shift-home")
@@ -134,6 +135,7 @@ def test_saved_lines_that_are_erased_leave_a_reader_somewhere_sensible() -> None
     assert window.keys("escape").output("x").text()[:2] == ["the block", "x"]
 
 
+@pytest.mark.situation("T56")
 @pytest.mark.parametrize(("region", "kept"), [("1;4", True), ("2;4", False)])
 @pytest.mark.parametrize("scroll", ["\n", "\x1b[S"])
 def test_what_a_region_scrolls_is_kept_if_it_begins_at_the_top(
@@ -144,6 +146,7 @@ def test_what_a_region_scrolls_is_kept_if_it_begins_at_the_top(
     assert window.transcript() == ["0", *(["1"] if kept else []), "2", "3", "", "4"]
 
 
+@pytest.mark.situation("T59")
 def test_typing_below_ten_thousand_rows_paints_the_row_that_is_typed_in() -> None:
     window = Window(80, 24).open().append("long", "row\n" * 10_000).output("> ")
     window.look()
@@ -154,6 +157,7 @@ def test_typing_below_ten_thousand_rows_paints_the_row_that_is_typed_in() -> Non
     assert window.text()[-1] == "> hello"
 
 
+@pytest.mark.situation("T70")
 def test_a_paste_cannot_leave_its_brackets() -> None:
     window = Window().output("\x1b[?2004h")
 
@@ -173,6 +177,7 @@ def test_a_slow_terminal_skips_frames_and_nothing_else() -> None:
     assert len(window.transcript()) == 20_000
 
 
+@pytest.mark.situation("T50")
 def test_mouse_events_while_blocks_come_and_change_break_nothing() -> None:
     window = Window(20, 6).open()
 

@@ -430,6 +430,7 @@ def test_the_hosts_moves_are_safe_amid_a_sequence(make: Make, begun: bytes) -> N
 # --- size
 
 
+@pytest.mark.situation("T53")
 @pytest.mark.requirement("host:emulation:resize")
 def test_a_resize_and_back_loses_nothing(make: Make) -> None:
     """Reported of pyte: what was beyond the narrower window was gone for good."""

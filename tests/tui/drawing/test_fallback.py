@@ -47,6 +47,7 @@ def without_shell(rows: list[str]) -> list[str]:
     return rows[100:]
 
 
+@pytest.mark.situation("T47")
 @pytest.mark.requirement("chat:fallback:once")
 @pytest.mark.parametrize("count", range(1, 8))
 def test_an_answer_of_few_lines_is_complete_at_every_step(count: int) -> None:
@@ -61,6 +62,7 @@ def test_an_answer_of_few_lines_is_complete_at_every_step(count: int) -> None:
     assert compact(show.leave()) == compact(["assistant", text])
 
 
+@pytest.mark.situation("T46")
 @pytest.mark.requirement("chat:fallback:once")
 def test_paragraphs_longer_than_the_window_stand_there_once(judge: PyteJudge | TmuxJudge) -> None:
     """T46, T28 and T02: ten paragraphs in 18 rows; what the shell had written is still there."""
@@ -74,6 +76,7 @@ def test_paragraphs_longer_than_the_window_stand_there_once(judge: PyteJudge | T
     assert without_shell(show.leave()) == whole(last, 80)
 
 
+@pytest.mark.situation("T52")
 @pytest.mark.requirement("chat:fallback:once")
 def test_emoji_and_wide_characters_leave_no_stale_rows(judge: PyteJudge | TmuxJudge) -> None:
     """T52: rows with emoji were counted wrongly, and stale ones left."""

@@ -16,10 +16,11 @@ from blockwire.host.help import Help, help_height
 from blockwire.host.keymap import Mode
 from blockwire.host.options import HostOptions
 from blockwire.host.outputpath import OutputPath
-from blockwire.host.painter import Painter
+from blockwire.host.painter import Frame, Painter
 from blockwire.host.picturing import Reader, help_sections, status_line
 from blockwire.host.programinput import ProgramInput
 from blockwire.host.transcribing import transcript_rows
+from blockwire.host.updating import Updating, last_update
 from blockwire.screen import Screen
 from blockwire.tty.input import InputParser
 from blockwire.tty.inputevents import InputEvent
@@ -71,6 +72,9 @@ class HostCore:
         )
         self._help = help_sections(options.keymap)
         self._may_differ = True
+        self._updating = Updating()
+        # What was to be seen before the update that has begun; drawn unless a later one is.
+        self._whole: Frame | None = None
         self._path.carry()
 
     @property
@@ -86,16 +90,27 @@ class HostCore:
     @property
     def wake_at_s(self) -> float | None:
         """When :meth:`tick` is wanted; None if it is not."""
-        times = [it for it in (self._escape_at_s, self._controls.wake_at_s) if it is not None]
-        return min(times, default=None)
+        all_s = (self._escape_at_s, self._controls.wake_at_s, self._updating.until_s)
+        return min([it for it in all_s if it is not None], default=None)
 
     def receive_output(self, data: bytes, now_s: float) -> None:
         """Take what the program wrote; nothing that it writes raises."""
         was_stopped = self._path.is_stopped
-        self._path.receive_data(data)
+        begin = last_update(data)
+        if begin is not None:
+            self._receive_piece(data[:begin], now_s)
+            if self._may_differ and self._updating.until_s is None:
+                self._path.carry_news()
+                self._whole = compose(self._picture())
+        self._receive_piece(data[begin or 0 :], now_s)
         if self._path.is_stopped and not was_stopped:
             self._controls.notices.say("terminal blocks failed and are off", now_s)
-        self._may_differ = True
+
+    def _receive_piece(self, data: bytes, now_s: float) -> None:
+        if data:
+            self._path.receive_data(data)
+            self._updating.note(now_s, is_on=self._emulator.modes.synchronized)
+            self._may_differ = True
 
     def receive_input(self, data: bytes, now_s: float) -> None:
         """Take what the outer terminal sent."""
@@ -109,6 +124,7 @@ class HostCore:
         self._columns, self._rows = columns, rows
         program_rows = rows - self._status_rows
         self._emulator.resize(columns, program_rows)
+        self._updating, self._whole = Updating(), None
         self._screen.resize(columns, program_rows)
         self._path.carry()
         self._painter.resize(columns, rows)
@@ -120,7 +136,7 @@ class HostCore:
         if self._escape_at_s is not None and now_s >= self._escape_at_s:
             self._escape_at_s = None
             self._take(self._parser.flush(), now_s)
-        self._may_differ |= self._controls.tick(now_s)
+        self._may_differ |= self._controls.tick(now_s) | self._updating.tick(now_s)
 
     def data_for_program(self) -> bytes:
         """Return what is to be written to the program, once, in order."""
@@ -134,7 +150,13 @@ class HostCore:
         return commands
 
     def paint(self) -> bytes:
-        """Return what makes the outer terminal show what there is now; nothing if it does."""
+        """Return what makes the outer terminal show what there is now; nothing if it does.
+
+        Within an update of the program that is what there was before it.
+        """
+        whole, self._whole = self._whole, None
+        if self._updating.until_s is not None:
+            return b"" if whole is None else self._painter.paint(whole)
         self._path.carry_news()
         if self._controls.must_repaint:
             self._controls.must_repaint = False
@@ -159,6 +181,7 @@ class HostCore:
     def program_ended(self) -> None:
         """The program is gone, and all that it wrote was received."""
         self._path.end()
+        self._updating, self._whole = Updating(), None
         self._may_differ = True
 
     def transcript(self, *, last_rows: int | None = None) -> Iterator[str]:

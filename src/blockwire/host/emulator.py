@@ -102,6 +102,7 @@ class ProgramModes(NamedTuple):
     mouse: MouseTracking = "off"
     mouse_sgr: bool = False
     alternate_scroll: bool = False
+    synchronized: bool = False
 
 
 class Emulator(Protocol):

@@ -539,6 +539,8 @@ MODES: Final = [
     (b"\x1b[?1003h\x1b[?1003l", "mouse", "off"),
     (b"\x1b[?1006h", "mouse_sgr", True),
     (b"\x1b[?1007l", "alternate_scroll", False),
+    (b"\x1b[?2026h", "synchronized", True),
+    (b"\x1b[?2026h\x1b[?2026l", "synchronized", False),
     (b"\x1b[?47h", "is_alternate", True),
     (b"\x1b[?1047h\x1b[?1047l", "is_alternate", False),
 ]
@@ -556,6 +558,15 @@ def test_what_a_program_asks_for_is_known(
     emulator.feed(written)
 
     assert emulator.modes == at_start._replace(**{name: value})
+
+
+def test_a_new_size_ends_an_update(make: Make) -> None:
+    emulator = make()
+    emulator.feed(b"\x1b[?2026h")
+
+    emulator.resize(30, 5)
+
+    assert not emulator.modes.synchronized
 
 
 def test_the_cursor_has_a_shape_and_can_be_hidden(make: Make) -> None:
@@ -577,6 +588,7 @@ REPLIES: Final = [
     (b"\x1b[>c", b"\x1b[>1;0;0c"),
     (b"\x1b[?2004$p", b"\x1b[?2004;2$y"),
     (b"\x1b[?25$p", b"\x1b[?25;1$y"),
+    (b"\x1b[?2026$p", b"\x1b[?2026;2$y"),
     (b"\x1b[?9999$p", b"\x1b[?9999;0$y"),
     (b"\x1b[18t", b"\x1b[8;5;20t"),
     (b"\x1b[6n\x1b[5n", b"\x1b[1;4R\x1b[0n"),

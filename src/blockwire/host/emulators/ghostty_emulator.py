@@ -48,6 +48,7 @@ _CLUSTERS: Final = 2027
 _FOCUS_EVENTS: Final = 1004
 _MOUSE_SGR: Final = 1006
 _ORIGIN: Final = 6
+_SYNCHRONIZED: Final = 2026
 _VISIBLE: Final = 25
 
 # The widest that is on counts.
@@ -296,6 +297,7 @@ class GhosttyEmulator:
             mouse=next((name for mode, name in _MOUSE if is_on(mode)), "off"),
             mouse_sgr=is_on(_MOUSE_SGR),
             alternate_scroll=is_on(_ALTERNATE_SCROLL),
+            synchronized=is_on(_SYNCHRONIZED),
         )
 
     @property

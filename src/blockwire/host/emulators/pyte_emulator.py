@@ -162,9 +162,12 @@ class PyteEmulator:
             mouse=next((name for mode, name in _MOUSE if is_on(mode)), "off"),
             mouse_sgr=is_on(1006),
             alternate_scroll=is_on(1007),
+            synchronized=is_on(2026),
         )
 
     def resize(self, columns: int, rows: int) -> None:
         """Take another size; lines of the primary screen are broken anew."""
         if (columns, rows) != (self.columns, self.rows):
             self._screen.resize(rows, columns)
+            # Whoever draws has to draw anew, so nobody need wait for the rest.
+            self._screen.switch_mode(2026, is_private=True, is_on=False)

@@ -39,7 +39,7 @@ _BEGINNING: Final = re.compile(r"\x1b(?:\[[ -?]*|[ -/]*|[\]PX^_][^\x07\x1b]*\x1b
 
 # What DECRQM is answered for, beside those that are on.
 _MODES_KNOWN: Final = frozenset(
-    {1, 5, 6, 7, 9, 25, 47, 66, 1000, 1002, 1003, 1004, 1006, 1007, 1047, 1048, 1049, 2004}
+    {1, 5, 6, 7, 9, 25, 47, 66, 1000, 1002, 1003, 1004, 1006, 1007, 1047, 1048, 1049, 2004, 2026}
 )
 _ANSI_MODES_KNOWN: Final = frozenset({pyte_modes.IRM, pyte_modes.LNM})
 _MODES_AT_START: Final = (7, 25, 1007)

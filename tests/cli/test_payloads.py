@@ -5,7 +5,6 @@ and ``show`` print it to terminals and pipes.
 """
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -13,12 +12,12 @@ from urllib.error import HTTPError
 
 import pytest
 
-from tests.suites import suite_json, suite_path
+from tests.suites import suite_path
+from tests.support.payloads import CASES, lines_of
 from tests.support.programs import Gateway, Terminal, call, command, decoded, environment, run
 
 pytestmark = pytest.mark.timeout(120)
 
-CASES: Final[list[dict[str, Any]]] = suite_json("terminal/payloads.json")["cases"]
 COLUMNS: Final = 200
 
 
@@ -34,47 +33,6 @@ def _oracle() -> Any:
 
 
 ORACLE: Final = _oracle()
-
-
-def blocks_of(number: int, payload: str) -> list[dict[str, Any]]:
-    """Return the payload in every member that may hold such a text."""
-    members: list[dict[str, Any]] = [
-        {"type": "prose", "markdown": payload},
-        {"type": "prose", "markdown": f"> - `` {payload} ``\n\n# {payload}"},
-        {"type": "code", "text": payload},
-        {"type": "tool", "tool": "t", "status": "completed", "input": payload, "output": payload},
-        {
-            "type": "tool",
-            "tool": "t",
-            "status": "failed",
-            "input": {"path": [payload]},
-            "error": payload,
-        },
-        {"type": "error", "code": "c", "message": payload},
-        {"type": "notice", "code": "c", "message": payload},
-        {"type": "reasoning", "text": payload},
-        {"type": "chart", "fallback_text": payload, "points": payload},
-    ]
-    return [{"id": f"b{number}_{index}", **block} for index, block in enumerate(members)]
-
-
-def lines_of(turn_id: str) -> bytes:
-    events: list[dict[str, Any]] = []
-    for number, case in enumerate(CASES):
-        mark = {"id": f"m{number}", "type": "notice", "code": "c", "message": f"CASE{number:04}."}
-        events += [
-            event
-            for block in (mark, *blocks_of(number, case["payload"]))
-            for event in (
-                {"type": "content.block.started", "block": block},
-                {"type": "content.block.completed", "block_id": block["id"]},
-            )
-        ]
-    events.append({"type": "turn.completed", "status": "completed"})
-    return b"".join(
-        json.dumps({**event, "turn_id": turn_id, "producer_seq": seq}).encode() + b"\n"
-        for seq, event in enumerate(events, 1)
-    )
 
 
 @pytest.fixture(scope="module")

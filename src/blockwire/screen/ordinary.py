@@ -73,10 +73,12 @@ class OrdinaryText:
         line = self._lines[-1]
         row_start = self.scalar_count
         for span in row.spans:
-            if span.text:
+            text = span.text
+            if text:
                 line.append(span)
-                self.scalar_count += len(span.text)
-                self.cost_bytes += SPAN_COST_BYTES + len(span.text.encode(errors="replace"))
+                self.scalar_count += len(text)
+                text_bytes = len(text) if text.isascii() else len(text.encode(errors="replace"))
+                self.cost_bytes += SPAN_COST_BYTES + text_bytes
         length = self.scalar_count - self._starts[-1]
         # Each row but the last has a place of its own in its line.
         has_text = self.scalar_count > row_start

@@ -202,9 +202,12 @@ class GhosttyRows:
                 known = look
             end = run.end()
         spans.append(LiveSpan(text[start:], known))
-        return spans if len(spans) == 1 or self._are_exact(spans, wides) else None
+        return spans if len(spans) == 1 or self._are_exact(text, spans, wides) else None
 
-    def _are_exact(self, spans: list[LiveSpan], wides: str) -> bool:
+    def _are_exact(self, text: str, spans: list[LiveSpan], wides: str) -> bool:
+        if text.isascii():
+            # All of it takes its cells, and no part can take others.
+            return True
         ends = list(accumulate([len(span.text) for span in spans], initial=0))
         return all(
             self._takes(span.text, end - start + wides.count(_WIDE_CHARACTER, start, end))

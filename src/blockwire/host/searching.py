@@ -11,8 +11,8 @@ from blockwire.host.reading import first_seen
 from blockwire.screen import Anchor, Position, Range, Screen
 from blockwire.text import clusters, label_controls
 
-# Characters that are searched between two looks at the input: about 4 ms on a slow machine.
-SLICE_CHARS: Final = 200_000
+# Characters that are searched between two looks at the input: about 4 ms of a processor's time.
+SLICE_CHARS: Final = 250_000
 
 # Of a query; no line of history that a person looks for needs more.
 QUERY_CHARS_MAX: Final = 1_000

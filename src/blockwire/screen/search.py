@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
+from typing import Final
 
 from blockwire.screen.history import History
 from blockwire.screen.layout import line_text, shown_line
@@ -21,6 +22,16 @@ from blockwire.screen.positions import (
     range_after,
 )
 from blockwire.terminal import LogicalLine
+
+# What the rest of the work takes beside looking at the characters of a plain text, in such characters
+# (12 ns each): so a slice takes its time whatever is searched.
+SEGMENT_CHARS: Final = 150
+LINE_CHARS: Final = 100
+MATCH_CHARS: Final = 300
+LABELLED_CHARS: Final = 20
+
+# Of a segment that is searched at once; a longer one is searched line by line.
+WHOLE_CHARS_MAX: Final = 10_000
 
 
 class Search:
@@ -80,7 +91,10 @@ class Search:
         self._changed, self._unseen = {}, []
 
     def step(self, budget_chars: int) -> bool:
-        """Search on, through about so many characters; return whether there are more."""
+        """Search on, through about so many characters; return whether there are more.
+
+        What is not plain text, and many matches, count as more.
+        """
         while budget_chars > 0 and not self.is_complete:
             if self._changed:
                 segment_id, offset = self._changed.popitem()
@@ -89,7 +103,7 @@ class Search:
                 offset = 0
                 if segment_id + 1 < end_id:
                     self._unseen.append((segment_id + 1, end_id))
-            budget_chars -= self._search(segment_id, offset, budget_chars)
+            budget_chars -= SEGMENT_CHARS + self._search(segment_id, offset, budget_chars)
             if self._is_seeking:
                 self._choose()
         return not self.is_complete
@@ -143,15 +157,17 @@ class Search:
     def _search(self, segment_id: int, offset: int, budget_chars: int) -> int:
         """Search a segment from the line that holds a scalar; return the characters looked at."""
         if not self._history.has(segment_id):
-            return 1
+            return 0
         content = self._history.segment(segment_id).content
-        if offset == 0 and content.scalar_count < budget_chars:
+        found: list[Range]
+        if offset == 0 and content.scalar_count < min(budget_chars, WHOLE_CHARS_MAX):
             text = content.text()
             if text.replace("\n", " ").isprintable():
-                self._settle(segment_id, 0, self._search_printable(segment_id, 0, text))
-                return 1 + len(text)
-        spent_chars = 1
-        found: list[Range] = []
+                found = self._search_printable(segment_id, 0, text)
+                self._settle(segment_id, 0, found)
+                return len(text) + len(found) * MATCH_CHARS
+        spent_chars = 0
+        found = []
         begin: int | None = None
         for line in content.lines(offset):
             if begin is None:
@@ -160,11 +176,14 @@ class Search:
                 self._changed[segment_id] = line.start
                 break
             text = line_text(line)
-            spent_chars += 1 + len(text)
             if text.isprintable():
-                found += self._search_printable(segment_id, line.start, text)
+                new = self._search_printable(segment_id, line.start, text)
+                spent_chars += LINE_CHARS + len(text)
             else:
-                found += self._search_shown(segment_id, line)
+                new = list(self._search_shown(segment_id, line))
+                spent_chars += LINE_CHARS + len(text) * LABELLED_CHARS
+            spent_chars += len(new) * MATCH_CHARS
+            found += new
         assert begin is not None, "every content has a line"
         self._settle(segment_id, begin, found)
         return spent_chars
@@ -194,7 +213,8 @@ class Search:
     def _settle(self, segment_id: int, begin: int, found: list[Range]) -> None:
         """Replace the matches from a scalar on; drop the current one if it is not found again."""
         matches = self._matches.get(segment_id, ())
-        self._set(segment_id, [it for it in matches if it.start.offset < begin] + found)
+        kept = bisect_left(matches, Position(segment_id, begin), key=_start)
+        self._set(segment_id, [*matches[:kept], *found])
         at = None if self.current is None else self.current.start
         if at is not None and at.segment_id == segment_id and at.offset >= begin:
             self._near = at

@@ -12,7 +12,6 @@ import pytest
 
 from blockwire.cli.commands.ask import _ordinal
 from blockwire.cli.commands.show import _totals
-from blockwire.cli.prompting import read_answer
 from blockwire.jsontext import decode_json
 from tests.cli.conftest import Run
 from tests.suites import PROJECT
@@ -193,29 +192,6 @@ def test_a_question_in_line_outlives_a_killed_gateway_by_being_asked_again_once(
     assert b"it is asked again" in told
     assert first.returncode == 1
     assert shown.count(b'"second"') == 1
-
-
-ANSWERS: list[tuple[dict[str, Any], str, Any]] = [
-    ({"kind": "approval"}, " Yes ", True),
-    ({"kind": "approval"}, "n", False),
-    ({"kind": "approval"}, "perhaps", ValueError),
-    ({"kind": "approval", "options": ["once", "always"]}, "2", "always"),
-    ({"kind": "approval", "options": ["once", "always"]}, "yes", "yes"),
-    ({"kind": "question"}, "a b", "a b"),
-    ({"kind": "question"}, " ", ValueError),
-    ({"kind": "question", "options": [{"id": 1}]}, "1", {"id": 1}),
-    ({"kind": "question", "options": ["x"]}, "2", "2"),
-    ({"kind": "question", "options": "odd"}, "1", "1"),
-]
-
-
-@pytest.mark.parametrize(("request_", "text", "answer"), ANSWERS)
-def test_what_is_typed_becomes_an_answer(request_: dict[str, Any], text: str, answer: Any) -> None:
-    if answer is ValueError:
-        with pytest.raises(ValueError, match="answer"):
-            read_answer(request_, text)
-    else:
-        assert read_answer(request_, text) == answer
 
 
 def test_totals_are_told_in_one_line() -> None:

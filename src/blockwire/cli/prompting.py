@@ -19,16 +19,16 @@ import anyio.abc
 from blockwire.cli.output import note
 from blockwire.client import AsyncClient, ClientError
 from blockwire.content import TurnState
+from blockwire.content.answers import read_answer
+from blockwire.errors import LocalProtocolError
 from blockwire.jsontext import Json
 from blockwire.render import request_text
 
-__all__ = ["Prompter", "can_prompt", "prompting", "read_answer", "read_line"]
+__all__ = ["Prompter", "can_prompt", "prompting", "read_line"]
 
 LINE_BYTES_MAX: Final = 65_536
 """Of one line; a terminal gives no more than 4,096 at a time."""
 
-_YES: Final = frozenset({"y", "yes", "true", "ok"})
-_NO: Final = frozenset({"n", "no", "false"})
 _TOO_LATE: Final = frozenset({"turn_not_suspended", "request_mismatch", "turn_terminal"})
 
 
@@ -49,29 +49,6 @@ async def read_line() -> str | None:
         loop.remove_reader(descriptor)
     data = os.read(descriptor, LINE_BYTES_MAX)
     return data.decode("utf-8", "replace").rstrip("\r\n") if data else None
-
-
-def read_answer(request: Mapping[str, Json], text: str) -> Json:
-    """Return what ``text`` answers to ``request``.
-
-    An approval takes yes or no; of options a number takes that one; else the text is the answer.
-
-    Raises:
-        ValueError: It is no answer to this; the sentence says what would be one.
-    """
-    text = text.strip()
-    options = request.get("options")
-    if isinstance(options, list) and text.isdecimal() and 1 <= int(text) <= len(options):
-        return options[int(text) - 1]
-    if request["kind"] == "approval" and not options:
-        if text.lower() in _YES:
-            return True
-        if text.lower() in _NO:
-            return False
-        raise ValueError("answer yes or no")
-    if not text:
-        raise ValueError("the answer is empty")
-    return text
 
 
 class Prompter:
@@ -136,8 +113,8 @@ class Prompter:
                     return
                 try:
                     answer = read_answer(request, text)
-                except ValueError as error:
-                    note(str(error))
+                except LocalProtocolError as error:
+                    note(error.detail)
                     continue
                 await self._send(conversation_id, turn_id, str(request["id"]), answer)
                 return

@@ -11,11 +11,12 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from blockwire.content import Block
+from blockwire.content.answers import request_options
 from blockwire.jsontext import Json, encode_json
 from blockwire.render.layout import FlowLine, indent, rows_of
 from blockwire.render.markdown import code_lines, markdown_lines
 from blockwire.render.openblocks import normalise_markdown
-from blockwire.render.plain import request_options, value_text
+from blockwire.render.plain import value_text
 from blockwire.render.spans import (
     PLAIN,
     Row,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from blockwire.content import Block, Message
+from blockwire.content.answers import request_options
 from blockwire.jsontext import Json, encode_json
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "bounded_text",
     "is_in_text",
     "message_text",
-    "request_options",
     "request_text",
     "value_text",
 ]
@@ -84,14 +84,6 @@ _TEXTS: Final[Mapping[str, Callable[[Block], str]]] = MappingProxyType(
 def block_text(block: Block) -> str:
     """Return one block as text. The text is raw: writing it to a terminal needs ``clean``."""
     return _TEXTS.get(cast("str", block["type"]), _unknown)(block)
-
-
-def request_options(request: Mapping[str, Json]) -> list[Json]:
-    """Return what a suspended turn offers as answers; a single one is a list of one."""
-    options = request.get("options")
-    if isinstance(options, list):
-        return options
-    return [] if options is None else [options]
 
 
 def request_text(request: Mapping[str, Json]) -> str:

@@ -1,22 +1,19 @@
-"""What a suspended turn asks, and what a key or a text answers to it.
+"""What a suspended turn asks, as the prompt shows it, and what a key answers to it.
 
-Spec: docs/spec/chat/input.md, "Answers".
+Spec: docs/spec/chat/input.md, "Answers". What a text answers: :mod:`blockwire.content.answers`.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, cast
+from collections.abc import Mapping
+from typing import NamedTuple, cast
 
 from blockwire.content import TurnState
-from blockwire.errors import LocalProtocolError
+from blockwire.content.answers import request_options, takes_text
 from blockwire.jsontext import Json
 from blockwire.render import value_text
-from blockwire.render.plain import request_options
 
-__all__ = ["Asked", "Choice", "asked_by", "read_answer"]
-
-_YES: Final = frozenset({"y", "yes", "true", "ok"})
-_NO: Final = frozenset({"n", "no", "false"})
+__all__ = ["Asked", "Choice", "asked_by"]
 
 
 class Choice(NamedTuple):
@@ -41,14 +38,14 @@ class Asked(NamedTuple):
         request_id: Of the request.
         prompt: What is asked; may have several lines.
         choices: What is offered; none where only a text answers.
-        takes_text: Whether something else may be answered.
+        request: All of it.
     """
 
     turn_id: str
     request_id: str
     prompt: str
     choices: tuple[Choice, ...]
-    takes_text: bool
+    request: Mapping[str, Json]
 
 
 def asked_by(turn: TurnState) -> Asked | None:
@@ -56,33 +53,9 @@ def asked_by(turn: TurnState) -> Asked | None:
     request = turn.request
     if request is None:
         return None
-    options = request_options(request)
     # A number may be the beginning of another answer, so it counts only with Enter.
-    choices = tuple(Choice("", value_text(option), option) for option in options)
-    takes_text = request["kind"] != "approval" or bool(options)
-    if not takes_text:
+    choices = tuple(Choice("", value_text(option), option) for option in request_options(request))
+    if not takes_text(request):
         choices = (Choice("y", "yes", True), Choice("n", "no", False))  # noqa: FBT003 - JSON
-    return Asked(
-        turn.turn_id, str(request["id"]), cast("str", request["prompt"]), choices, takes_text
-    )
-
-
-def read_answer(asked: Asked, text: str) -> Json:
-    """Return what ``text`` answers.
-
-    An approval takes yes or no; of options a number takes that one; else the text is the answer.
-
-    Raises:
-        LocalProtocolError: ``unusable_answer``; the sentence says what would be one.
-    """
-    text = text.strip()
-    if not asked.takes_text:
-        for words, answer in ((_YES, True), (_NO, False)):
-            if text.lower() in words:
-                return answer
-        raise LocalProtocolError("unusable_answer", "answer yes or no")
-    if text.isdecimal() and 1 <= int(text) <= len(asked.choices):
-        return asked.choices[int(text) - 1].answer
-    if not text:
-        raise LocalProtocolError("unusable_answer", "the answer is empty")
-    return text
+    prompt = cast("str", request["prompt"])
+    return Asked(turn.turn_id, str(request["id"]), prompt, choices, request)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from blockwire.content.answers import read_answer
 from blockwire.errors import LocalProtocolError
 from blockwire.text import AmbiguousWidth
 from blockwire.tty.inputevents import Focus, InputEvent, Key, Pasted
-from blockwire.tui.asked import Asked, read_answer
+from blockwire.tui.asked import Asked
 from blockwire.tui.choices import Choices
 from blockwire.tui.commanding import CommandPlace, run_command
 from blockwire.tui.commands import parse_command, question_of
@@ -245,7 +246,7 @@ class ChatInput:
         try:
             if self._choice is not None and not text:
                 return self.talk.answer(asked.choices[self._choice].answer)
-            return self.talk.answer(read_answer(asked, text))
+            return self.talk.answer(read_answer(asked.request, text))
         except LocalProtocolError as error:
             self._say(Notice("error", error.detail))
             return []

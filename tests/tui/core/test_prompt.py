@@ -26,7 +26,7 @@ def parts(draw: st.DrawFn) -> PromptParts:
     for _step in range(draw(st.integers(0, 3))):
         editor.do("up")
     choices = [Choice("", label, label) for label in draw(st.lists(TEXTS, max_size=12))]
-    asked = Asked("turn_1", "req_1", draw(TEXTS), tuple(choices), takes_text=True)
+    asked = Asked("turn_1", "req_1", draw(TEXTS), tuple(choices), {})
     candidates = [Candidate(text, text) for text in draw(st.lists(TEXTS, max_size=12))]
     is_chosen, is_selected = draw(st.tuples(st.booleans(), st.booleans()))
     return PromptParts(
@@ -66,7 +66,7 @@ def test_the_prompt_fits_and_shows_the_cursor(
 def test_everything_in_its_order() -> None:
     editor = Editor()
     editor.type("/")
-    asked = Asked("t", "r", "Delete?", (Choice("y", "yes", True),), takes_text=False)
+    asked = Asked("t", "r", "Delete?", (Choice("y", "yes", True),), {})
     shown = PromptParts(
         editor,
         questions=[Question("k", f"Question {number}") for number in range(6)],
@@ -100,7 +100,7 @@ def test_everything_in_its_order() -> None:
 
 def test_a_long_question_is_cut_and_its_answers_stay() -> None:
     prompt = "\n".join(f"line {number}" for number in range(30))
-    asked = Asked("t", "r", prompt, (Choice("y", "yes", True), Choice("n", "no", False)), False)
+    asked = Asked("t", "r", prompt, (Choice("y", "yes", True), Choice("n", "no", False)), {})
     rows = [row_text(row) for row in lay_out_prompt(PromptParts(Editor(), asked=asked), 30, 8).rows]
 
     assert rows == ["line 0", "line 1", "line 2", "\u2026", "  y yes", "  n no", "> ", ""]

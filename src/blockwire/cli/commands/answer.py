@@ -11,9 +11,10 @@ from blockwire.cli.encoding import ID, TEXT
 from blockwire.cli.gateways import open_client
 from blockwire.cli.options import READER_OPTIONS, options, take_config
 from blockwire.cli.output import note
-from blockwire.cli.prompting import can_prompt, read_answer, read_line
+from blockwire.cli.prompting import can_prompt, read_line
 from blockwire.cli.settings import Config
-from blockwire.errors import RemoteProtocolError
+from blockwire.content.answers import read_answer
+from blockwire.errors import LocalProtocolError, RemoteProtocolError
 from blockwire.jsontext import Json, decode_json
 from blockwire.render import request_text
 
@@ -61,7 +62,7 @@ async def _answer(
         value: Json
         try:
             value = decode_json(text.encode()) if as_json else read_answer(request, text)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
+        except LocalProtocolError as error:
+            raise click.UsageError(error.detail) from None
         await client.resume(conversation_id, turn.id, str(request["id"]), value)
         note(f"answered; blockwire watch {conversation_id} shows what comes of it")

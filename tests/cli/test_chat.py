@@ -73,6 +73,15 @@ def test_two_questions_and_their_answers_stand_in_the_scrollback_once(place: Pat
     assert not FORBIDDEN.search(terminal.brain.output)
 
 
+@pytest.mark.requirement("chat:input:type-ahead")
+def test_what_is_typed_before_the_chat_is_ready_is_sent(place: Path) -> None:
+    with ChatTerminal("--config", "c.toml", "--engine", "saying", place=place) as terminal:
+        terminal.press("typed ahead\rand begun")
+        terminal.until_shown("line 090", "> and begun")
+        terminal.press("\x03\x03")
+        assert terminal.read_to_end() == 0
+
+
 @pytest.mark.requirement("chat:drawing:blocks")
 def test_where_the_terminal_has_blocks_the_conversation_stands_in_them(place: Path) -> None:
     with ChatTerminal(

@@ -130,6 +130,19 @@ async def test_what_is_typed_meanwhile_is_read_in_order() -> None:
         assert await opening == b"ls\n\xe2x"
 
 
+@pytest.mark.requirement("terminal:application:typed-before")
+async def test_enter_that_was_pressed_before_the_program_had_the_terminal_is_enter() -> None:
+    with LoopTerminal() as outer:
+        outer.press(b"one\rtwo\rbeg")
+        typed = b""
+        async with open_terminal(options(outer)) as terminal:
+            outer.press(b"un\r\n")
+            while len(typed) < 15:
+                typed += await terminal.read()
+
+    assert typed == b"one\rtwo\rbegun\r\n"
+
+
 async def _read_all(outer: LoopTerminal, count: int) -> bytes:
     typed = b""
     async with open_terminal(options(outer)) as terminal:

@@ -311,6 +311,8 @@ class Terminal:
 
     def _receive(self, data: bytes) -> None:
         if data:
+            if self._modes is not None:
+                data = self._modes.as_typed(data)
             self._tell(self._application.receive_input(data, self._loop.time()))
         else:
             self._is_at_end = True

@@ -7,9 +7,11 @@ a signal handler.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
+import struct
 import termios
 import time
 from collections.abc import Callable
@@ -64,6 +66,7 @@ class TerminalModes:
         self._found = termios.tcgetattr(input_fd)
         self._wanted = _raw(self._found, keys)
         self._is_entered = False
+        self._ahead_bytes = 0
         self._pid = os.getpid()
         self.is_cut: Callable[[], bool] = lambda: False
         """Whether a control string is written in part."""
@@ -98,9 +101,23 @@ class TerminalModes:
 
     def enter(self) -> None:
         """Take the terminal."""
+        was = termios.tcgetattr(self._fd)
         termios.tcsetattr(self._fd, termios.TCSANOW, self._wanted)
         self._is_entered = True
+        # Whole lines and the line that is begun: only now both of them count.
+        has_newlines = was[_LOCAL] & termios.ICANON and was[_INPUT] & termios.ICRNL
+        self._ahead_bytes = _waiting_bytes(self._fd) if has_newlines else 0
         self._write(self._on_enter)
+
+    def as_typed(self, data: bytes) -> bytes:
+        """Return what was read next as the keys sent it.
+
+        What was typed before the program had the terminal has LF where Enter was pressed; from
+        then on Enter is CR, and LF is Ctrl-J.
+        """
+        ahead, rest = data[: self._ahead_bytes], data[self._ahead_bytes :]
+        self._ahead_bytes -= len(ahead)
+        return ahead.replace(b"\n", b"\r") + rest
 
     def leave(self, *, is_waiting: bool) -> None:
         """Give it back as it was found; once, and never with an error.
@@ -145,6 +162,14 @@ class TerminalModes:
             while data and (left_s := end_s - time.monotonic()) > 0:
                 if select.select((), (self._output_fd,), (), left_s)[1]:
                     data = data[os.write(self._output_fd, data) :]
+
+
+def _waiting_bytes(fd: int) -> int:
+    """Return how much can be read at once."""
+    try:
+        return int(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0])
+    except OSError:
+        return 0
 
 
 def _raw(found: list[Any], keys: Keys) -> list[Any]:

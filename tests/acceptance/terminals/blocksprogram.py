@@ -11,6 +11,7 @@ Each step is a list, its name first; ``{n}`` in a text is the number of the inne
 ``["print", text]``                   ordinary output
 ``["title", text]``                   give the window a title: tells a test that it came so far
 ``["key"]``                           wait for one key
+``["until", path]``                   wait until a file is there: typing would end what is read
 ``["repeat", count, [step, ...]]``    do steps so many times
 ``["every", ms, count, [step, ...]]`` the same, with so long from one to the next
 ``["exit", status]``                  end with a status; without it, with 0
@@ -23,6 +24,7 @@ import asyncio
 import json  # what a test says, not what is tested
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from blockwire.terminal import Layout, Lifecycle, Line, Span
@@ -32,6 +34,7 @@ from blockwire.tty import OpenContext, Terminal, open_terminal
 
 Step: TypeAlias = Sequence[Any]
 
+_LOOK_S: Final = 0.01
 _NEVER_WRAPPED: Final = Layout(wrap="none")
 
 
@@ -106,6 +109,10 @@ class _Performer:
         while not self._typed:
             self._typed = await self._terminal.read()
         self._typed = self._typed[1:]
+
+    async def _until(self, path: str) -> None:
+        while not Path(path).exists():  # noqa: ASYNC110, ASYNC240 - another process makes it
+            await asyncio.sleep(_LOOK_S)
 
     async def _repeat(self, count: int, steps: Sequence[Step]) -> None:
         for at in range(count):

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from blockwire.host.leaving import CANCEL, LEAVE, enter_sequence
 from blockwire.host.outer import ASK
+from blockwire.tui.driveroptions import ON_LEAVE
 from tests.host.painting.outer import check_terminal
 
 ERASING: Final = re.compile(rb"\x1b\[[123]J|\x1bc|\x1b\[!p")
@@ -88,6 +89,7 @@ _APPENDED: Final = _Words(
         "entered": "|".join(
             re.escape(enter_sequence(has_mouse=it).decode()) for it in (True, False)
         ),
+        "given back": re.escape(ON_LEAVE.decode()),
         "text": r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+",
         "look": _SGR,
         "link": _OSC8,
@@ -191,5 +193,5 @@ class _Rules:
                 assert not self._is_region, "a region is not left behind"
                 assert self._is_plain, "a look is not left behind"
                 assert not self._is_linked, "a link is not left behind"
-            case "cut" | "left":
+            case "cut" | "left" | "given back":
                 self._begin()

@@ -13,7 +13,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import pyte
 
@@ -26,9 +26,10 @@ from tests.tui.drawing.judges import PyteJudge
 ESCAPE_S: Final = 0.08
 """An Escape key is one only if nothing follows it for the 50 ms that the input holds it."""
 
-SITUATION_S_MAX: Final = 45.0
+SITUATION_S_MAX: Final = 30.0
 """How long anything may take in a situation on a machine that does ten other things."""
 
+_T = TypeVar("_T")
 Whom: TypeAlias = Literal["watchdog", "host", "program"]
 
 # What is asked, and what is answered; the place of the cursor is known when it is asked for.
@@ -172,6 +173,17 @@ class Outer(DriverOuter):
     def until_written(self, data: bytes) -> None:
         """Wait until ``data`` is somewhere in the output."""
         self.until(lambda: data in self.output)
+
+    def watch(self, look: Callable[[], _T], is_so: Callable[[], object]) -> list[_T]:
+        """Return what was to be seen after each read, until a condition holds."""
+        seen = [look()]
+
+        def look_again() -> object:
+            seen.append(look())
+            return is_so()
+
+        self.until(look_again)
+        return seen
 
     def rest(self, within_s: float) -> int:
         """Be a terminal for a time, and return how many bytes came."""

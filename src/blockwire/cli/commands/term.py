@@ -102,6 +102,7 @@ def _run_host(
     lifeline: Lifeline, config: Config, words: Sequence[str], color: ColorFlag
 ) -> Outcome:
     """Run in the host's own process, which has everything that the watchdog does without."""
+    from blockwire.cli.system import tune_interpreter
     from blockwire.cli.termoptions import new_session
     from blockwire.host.drivercore import HostSettings
     from blockwire.host.transcript import run_host
@@ -119,6 +120,8 @@ def _run_host(
         input_fd=sys.stdin.fileno(),
         output_fd=sys.stdout.fileno(),
     )
+    # History is objects that stay, too: a third of a flood's time went into looking for cycles in it.
+    tune_interpreter()
     return run_host(settings, make, lifeline, transcript_screens=_count(config["transcript"]))
 
 

@@ -215,3 +215,18 @@ def test_right_of_a_row_that_goes_on_is_none_of_the_next_one() -> None:
     desk.select((0, 1), (0, 4))
 
     assert desk.screen.selection.text() == "ne "
+
+
+def test_where_a_selection_began_is_known_and_may_be_covered_by_another_range() -> None:
+    desk = Desk()
+    desk.append_each("one two", "three")
+    selection = desk.screen.selection
+    selection.cover(desk.at(0, 0))
+    assert selection.chosen is None
+
+    selection.begin(desk.at(0, 4), "rectangle")
+    selection.cover(Range(desk.at(0, 1).start, desk.at(1, 1).end))
+
+    assert (selection.text(), selection.origin) == ("ne two\nth", desk.at(0, 4))
+    desk.update("one two", "new")
+    assert selection.origin is None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from blockwire.host.commands import Command, CopyText, Quit, Suspend
-from blockwire.host.copymode import MOVES, SELECTIONS, CopyMode
+from blockwire.host.copymode import CopyMode
 from blockwire.host.emulator import Emulator
 from blockwire.host.keymap import MODE_RULES, Mode
 from blockwire.host.mousing import Mousing
@@ -153,7 +153,7 @@ class Controls:
             self.copy_mode.scroll(self.mousing.wheel_rows(event))
         elif self.mousing.receive(event, now_s, is_live=mode == "live"):
             if self._copies_on_select:
-                self._copy(self._screen.selection.text(), now_s)
+                self._copy(self.copy_mode.text(), now_s)
         elif mode == "copy" and event.kind == "press" and event.button == 1:
             self.copy_mode.begin(event.row, event.column)
 
@@ -181,7 +181,7 @@ class Controls:
             case "copy-mode":
                 self._begin_copy_mode()
             case "copy":
-                self._copy(self._screen.selection.text(), now_s)
+                self._copy(self.copy_mode.text(), now_s)
             case "copy-block":
                 self._copy_block(now_s)
             case "help":
@@ -216,7 +216,7 @@ class Controls:
     def _do_copy(self, action: str, now_s: float) -> None:
         match action:
             case "copy":
-                text = self._screen.selection.text()
+                text = self.copy_mode.text()
                 self._copy(text, now_s)
                 if text:
                     self._leave_copy_mode()
@@ -232,7 +232,6 @@ class Controls:
             case "clear" | "leave":
                 self._leave_copy_mode()
             case _:
-                assert action in MOVES or action in SELECTIONS, "the keymap has no others"
                 self.copy_mode.do(action)
 
     def _do_help(self, action: str, now_s: float) -> None:
@@ -254,8 +253,12 @@ class Controls:
     def _accept_search(self, now_s: float) -> None:
         current = self._screen.search.current
         if current is not None:
-            self._own = "copy"
             self._screen.viewport.reveal(current.start)
+            if self._before == "copy":
+                self.copy_mode.extend()
+            else:
+                self._screen.selection.clear()
+            self._own = "copy"
         elif self._screen.search.is_complete:
             if self.search.query:
                 self.notices.say(f"not found: {self.search.query}", now_s)

@@ -9,6 +9,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from blockwire.host.compositor import Rectangle
+from blockwire.host.rectangle import (
+    Corners,
+    corners,
+    rectangle_range,
+    rectangle_text,
+    shown_rectangle,
+)
 from blockwire.host.textcursor import Cell, TextCursor
 from blockwire.screen import Screen, SelectionUnit
 
@@ -43,7 +51,12 @@ MOVES: Final[Mapping[str, Move]] = MappingProxyType(
 """What each action of copy mode that moves does."""
 
 SELECTIONS: Final[Mapping[str, SelectionUnit]] = MappingProxyType(
-    {"select": "character", "select-line": "line", "select-block": "block"}
+    {
+        "select": "character",
+        "select-line": "line",
+        "select-block": "block",
+        "select-rectangle": "rectangle",
+    }
 )
 """What each action of copy mode that selects begins with."""
 
@@ -70,9 +83,11 @@ class CopyMode:
         self.cursor.begin(row, column)
 
     def do(self, action: str) -> None:
-        """Move or select, as an action of :data:`MOVES` or :data:`SELECTIONS` says."""
+        """Move or select, as an action of :data:`MOVES` or :data:`SELECTIONS` says, or turn round."""
         cell = self.cursor.cell()
-        if action in SELECTIONS:
+        if action == "other-end":
+            self._turn(cell)
+        elif action in SELECTIONS:
             self._select(SELECTIONS[action], cell)
         else:
             self._move(action, cell)
@@ -84,7 +99,38 @@ class CopyMode:
 
     def extend(self) -> None:
         """Select up to where the cursor is now, if something was selected and still is."""
-        self._screen.selection.extend_to(self.cursor.range_at(self.cursor.cell()))
+        selection = self._screen.selection
+        if (at := self._corners()) is not None:
+            selection.cover(rectangle_range(self._screen, at))
+        else:
+            selection.extend_to(self.cursor.range_at(self.cursor.cell()))
+
+    def text(self) -> str:
+        """Return what copying gives."""
+        at = self._corners()
+        return self._screen.selection.text() if at is None else rectangle_text(self._screen, at)
+
+    def rectangle(self) -> Rectangle | None:
+        """Return what is selected of the window, if it is a rectangle."""
+        at = self._corners()
+        return None if at is None else shown_rectangle(self._screen.view(), at)
+
+    def _corners(self) -> Corners | None:
+        """Return the rectangle that is selected, if one is."""
+        selection, anchor = self._screen.selection, self._screen.viewport.anchor
+        if selection.unit != "rectangle" or selection.origin is None or anchor is None:
+            return None
+        here = self.cursor.range_at(self.cursor.cell())
+        return corners(self._screen, selection.origin, here, self.cursor.goal)
+
+    def _turn(self, cell: Cell) -> None:
+        """Go to where the selection began, and select up to where the cursor was."""
+        selection = self._screen.selection
+        if (origin := selection.origin) is not None:
+            self.cursor.goal = None
+            selection.begin(self.cursor.range_at(cell), selection.unit)
+            self.cursor.go_to(origin.start)
+            self.extend()
 
     def _move(self, action: str, cell: Cell) -> None:
         if action not in VERTICAL:

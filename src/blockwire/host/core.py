@@ -209,6 +209,7 @@ class HostCore:
         cell = controls.copy_mode.cursor.cell() if mode == "copy" else None
         has_status = self._status_rows > 0 or mode not in {"live", "reading"}
         notice = controls.notices.text
+        rectangle = controls.copy_mode.rectangle()
         return Picture(
             columns=self._columns,
             rows=self._rows,
@@ -217,7 +218,8 @@ class HostCore:
             cursor=self._emulator.cursor if self._emulator.cursor.is_visible else None,
             theme=self._options.theme,
             ambiguous_width=self._options.ambiguous_width,
-            selection=screen.selection.chosen,
+            selection=None if rectangle else screen.selection.chosen,
+            rectangle=rectangle,
             matches=screen.search.matches_in,
             current_match=screen.search.current,
             copy_cursor=None if cell is None else cell[:2],

@@ -118,6 +118,8 @@ DEFAULT_KEYS: Final[Mapping[Mode, Mapping[str, tuple[str, ...]]]] = MappingProxy
             "select": ("v", "space"),
             "select-line": ("V",),
             "select-block": ("B",),
+            "select-rectangle": ("ctrl-v",),
+            "other-end": ("o",),
             "copy": ("y", "enter"),
             "search": ("/",),
             "next": ("n",),

@@ -170,6 +170,8 @@ DOES: Final[Mapping[str, str]] = MappingProxyType(
         "select": "select from here",
         "select-line": "select lines",
         "select-block": "select Blocks",
+        "select-rectangle": "select a rectangle",
+        "other-end": "to the other end of the selection",
         "clear": "select nothing, else back",
         "leave": "back",
     }

@@ -23,6 +23,9 @@ NUMBERED_SEGMENTS_MAX: Final = 10_000
 # Where the reader was before, by this name among the marks of the screen.
 _MARK: Final = "search"
 
+# Likewise, where the match was that a search of before was at.
+_MATCH_MARK: Final = "search-match"
+
 
 class SearchPrompt:
     """One search: what is typed, and where the reader was before.
@@ -40,9 +43,12 @@ class SearchPrompt:
         # Whether the first match is to be the nearest one above, and was not taken yet.
         self._is_upwards = False
         self._shown: Range | None = None
+        # What was looked for before, and comes back if this search is cancelled.
+        self._before = ""
 
     def begin(self) -> None:
         """Begin to type where the reader is."""
+        self._keep()
         self.query = ""
         anchor = self._screen.viewport.anchor
         self._row = None if anchor is None else anchor.row
@@ -71,8 +77,9 @@ class SearchPrompt:
         self._look_for("")
 
     def cancel(self) -> None:
-        """Look for nothing, and be where the reader was before."""
-        self._screen.search.clear()
+        """Look for what was looked for before, be it nothing, and be where the reader was then."""
+        self.query = self._before
+        self._screen.search.find(self.query, self._screen.marks[_MATCH_MARK])
         self._go_back()
 
     def step(self) -> bool:
@@ -128,6 +135,12 @@ class SearchPrompt:
         return sum(len(search.matches_in(it)) for it in ids) + sum(
             match.start <= current.start for match in search.matches_in(here)
         )
+
+    def _keep(self) -> None:
+        search = self._screen.search
+        self._before = search.query
+        at = first_seen(self._screen) if search.current is None else search.current.start
+        self._screen.marks[_MATCH_MARK] = at
 
     def _look_for(self, query: str) -> None:
         self.query = query

@@ -14,8 +14,11 @@ from blockwire.screen.layout import shown_line
 from blockwire.screen.positions import Change, Position, Range, index_in, range_after
 from blockwire.terminal import LogicalLine, ShownLine
 
-SelectionUnit: TypeAlias = Literal["character", "word", "line", "block"]
-"""What one step of a selection is: with one, two or three clicks, or by a key."""
+SelectionUnit: TypeAlias = Literal["character", "word", "line", "block", "rectangle"]
+"""What one step of a selection is: with one, two or three clicks, or by a key.
+
+A rectangle is made by whoever knows the columns (:meth:`Selection.cover`), of characters.
+"""
 
 # What a double click takes: a word, a name of a file or an address; else one character, or blanks.
 _WORD: Final = re.compile(r"[\w./:~@%+#?&=-]+|\s+|.", re.DOTALL)
@@ -35,6 +38,11 @@ class Selection:
         self._history = history
         self._origin: Range | None = None
 
+    @property
+    def origin(self) -> Range | None:
+        """What it began with, wherever that is now; None if nothing is selected."""
+        return self._origin
+
     def begin(self, at: Range, unit: SelectionUnit = "character") -> None:
         """Select the word, line or block in which a place is, or the character that it is.
 
@@ -52,6 +60,11 @@ class Selection:
         here = self._unit_at(at)
         start = min(self._origin.start, here.start)
         self.chosen = Range(start, max(self._origin.end, here.end))
+
+    def cover(self, chosen: Range) -> None:
+        """Select a range that holds where it began; nothing if it was cleared."""
+        if self._origin is not None:
+            self.chosen = chosen
 
     def select(self, chosen: Range) -> None:
         """Select from one position up to another."""
@@ -76,7 +89,7 @@ class Selection:
         return "" if self.chosen is None else copy(self._history, self.chosen)
 
     def _unit_at(self, at: Range) -> Range:
-        if self.unit == "character":
+        if self.unit in {"character", "rectangle"}:
             return at
         segment_id = at.start.segment_id
         segment = self._history.segment(segment_id)

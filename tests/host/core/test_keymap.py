@@ -37,7 +37,7 @@ def test_every_mode_has_its_rule_its_hints_and_its_title() -> None:
 
 def test_every_action_is_known_to_whom_it_is_for() -> None:
     scrolls = {*DEFAULT_KEYS["live"], *DEFAULT_KEYS["reading"]} - {"prefix"}
-    asked = {"copy", "search", "next", "previous", "help", "clear", "leave"}
+    asked = {"copy", "search", "next", "previous", "help", "clear", "leave", "other-end"}
 
     assert scrolls <= SCROLLS.keys()
     assert set(DEFAULT_KEYS["copy"]) == {*MOVES, *SELECTIONS} | asked

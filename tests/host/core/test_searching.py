@@ -182,3 +182,34 @@ def test_without_a_row_for_it_the_prompt_takes_the_last_one() -> None:
 
     assert window.status == " search, 1 of 1: 2"
     assert window.keys("escape").look() == ["1", "2", "3"]
+
+
+@pytest.mark.requirement("host:searching:cancel")
+def test_a_search_that_is_cancelled_in_copy_mode_brings_back_the_one_before() -> None:
+    window = numbered().keys("prefix", "/", "line 4", "up", "enter", "k", "/", "line 7")
+    assert "line 70" in window.text()
+    window.output("more\n").keys("escape")
+    window.look()
+
+    search = window.core.screen.search
+    assert (search.query, search.match_count) == ("line 4", 11)
+    assert window.text()[window.cursor[0]] == "line 47"
+    assert window.core._controls.search.summary == "10 of 11"
+    assert "line 49" in window.keys("n").text()
+
+
+@pytest.mark.parametrize("keys", [["enter"], ["zzz", "enter"]])
+def test_a_search_for_nothing_in_copy_mode_brings_back_the_one_before(keys: list[str]) -> None:
+    window = numbered().keys("prefix", "/", "line 4", "enter", "/", *keys).wait(4)
+    window.look()
+
+    assert window.core.screen.search.match_count == 11
+    assert window.status.startswith(" copy mode, line 4: 11 of 11")
+
+
+def test_what_was_selected_before_copy_mode_is_not_selected_in_it() -> None:
+    window = numbered().keys("prefix", "c", "prefix", "/", "line 4", "enter")
+    assert "selecting" not in window.status
+
+    window.keys("v", "/", "line 47", "enter", "y")
+    assert window.copied[-1] == "line 47\nline 48\nl"

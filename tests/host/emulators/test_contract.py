@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blockwire.host.emulator import (
@@ -737,6 +737,7 @@ PIECES: Final = st.lists(
 @pytest.mark.requirement("host:emulation:exact-cells")
 @pytest.mark.parametrize("name", NAMES)
 @given(pieces=PIECES, size=st.tuples(st.integers(1, 12), st.integers(1, 6)))
+@example(pieces=[*[b"\r\n"] * 10, b"\x1b[?1049h", "中".encode()], size=(1, 1))
 def test_no_program_makes_a_row_wider_than_the_window(
     name: EmulatorName, pieces: list[bytes], size: tuple[int, int]
 ) -> None:

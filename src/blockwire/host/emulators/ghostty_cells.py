@@ -19,7 +19,7 @@ from typing import Any, Final
 from pyghostty._ffi import check, ffi, lib, union_fn
 from pyghostty.core import init_sized
 
-from blockwire.host.emulator import PLAIN_LOOK, LiveRow, LiveSpan, Look, LookAttribute
+from blockwire.host.emulator import BLANK_ROW, PLAIN_LOOK, LiveRow, LiveSpan, Look, LookAttribute
 from blockwire.host.emulators.cells import Cell, row_of_cells, row_of_spans, takes
 from blockwire.host.emulators.palette import PALETTE
 from blockwire.terminal import is_valid_link
@@ -40,6 +40,8 @@ _LINK: Final = 1 << 45
 _ANY_STYLE: Final = _KIND | _STYLE | _WIDE | _LINK
 
 _SCALAR_SHIFT: Final = 2
+# What no cell of a plain row of ASCII has.
+_BEYOND_ASCII: Final = (1 << 64) - 1 ^ 0x7F << _SCALAR_SHIFT
 _STYLE_SHIFT: Final = 26
 _WIDE_SHIFT: Final = 42
 
@@ -151,6 +153,11 @@ class GhosttyRows:
         lib.ghostty_row_get(self._row[0], lib.GHOSTTY_ROW_DATA_WRAP, self._flag)
         is_wrapped = self._flag[0]
         cells = int.from_bytes(raw, "little")
+        if not cells & _repeated(_BEYOND_ASCII, columns):
+            # Nearly all rows of most programs.
+            row = _read_ascii(cells, columns, is_wrapped=is_wrapped)
+            if row is not None:
+                return row
         # A scalar that nobody wrote is a blank.
         text = _lanes(cells >> _SCALAR_SHIFT, _SCALAR, columns).replace("\0", " ")
         if not cells & _repeated(_ANY_STYLE, columns) and self._takes(text, columns):
@@ -168,7 +175,7 @@ class GhosttyRows:
                 text, styles, wides = (
                     "".join(compress(lanes, is_character)) for lanes in (text, styles, wides)
                 )
-            spans = self._spans(text, styles, wides)
+            spans = self._spans(text, styles, wides, columns)
         if spans is not None:
             return row_of_spans(spans, is_wrapped=is_wrapped)
         each = self._each(raw, screen_row)
@@ -180,15 +187,17 @@ class GhosttyRows:
             return True
         return takes(text, cells, self._ambiguous_width)
 
-    def _spans(self, text: str, styles: str, wides: str) -> list[LiveSpan] | None:
+    def _spans(self, text: str, styles: str, wides: str, columns: int) -> list[LiveSpan] | None:
         """Return the spans of characters; None if a text would take other columns than its cells.
 
         Args:
             text: A character each.
             styles: The number of the style of each.
             wides: Whether it is wide; empty if none is.
+            columns: Of the row.
         """
-        if not self._takes(text, len(text) + wides.count(_WIDE_CHARACTER)):
+        cells = len(text) + wides.count(_WIDE_CHARACTER)
+        if cells > columns or not self._takes(text, cells):
             return None
         spans: list[LiveSpan] = []
         known = PLAIN_LOOK
@@ -233,7 +242,9 @@ class GhosttyRows:
             if word & _LINK and (link := self._link(column, screen_row)):
                 look = look._replace(link=link)
             text = self._cluster(column) if kind == _KIND_CLUSTER else chr(scalar)
-            yield Cell(text if scalar else "", 2 if wide else 1, look)
+            # The library has put a wide one into the only column that there is.
+            cells = min(2 if wide else 1, len(raw) // CELL_BYTES - column)
+            yield Cell(text if scalar else "", cells, look)
 
     def _look(self, style: int, column: int) -> Look:
         if not style:
@@ -276,6 +287,17 @@ def _read_background(kind: int, word: int) -> str:
         return PALETTE[word >> _SCALAR_SHIFT & 0xFF]
     red, green, blue = (word >> shift & 0xFF for shift in (2, 10, 18))
     return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _read_ascii(cells: int, columns: int, *, is_wrapped: bool) -> LiveRow | None:
+    """Return the plain row of cells that hold only ASCII; None if one of it is not printable."""
+    data = (cells >> _SCALAR_SHIFT).to_bytes(columns * CELL_BYTES, "little")[::CELL_BYTES]
+    if not is_wrapped:
+        data = data.rstrip(b"\0 ")
+        if not data:
+            return BLANK_ROW
+    text = data.replace(b"\0", b" ").decode("ascii")
+    return LiveRow((LiveSpan(text, PLAIN_LOOK),), is_wrapped) if text.isprintable() else None
 
 
 def _lanes(cells: int, mask: int, columns: int) -> str:

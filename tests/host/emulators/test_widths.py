@@ -8,7 +8,7 @@ import pytest
 from wcwidth import wcswidth
 
 from blockwire.host.emulator import EmulatorName, best_emulator
-from blockwire.text import width
+from blockwire.text import label_controls, width
 from tests.text import suite_clusters
 
 END_OF_AYAH: Final = "\u06dd"
@@ -31,6 +31,24 @@ def test_an_emulator_counts_the_cells_that_we_count(name: EmulatorName, misses: 
 
     assert len(odd) <= misses
     assert [ascii(text) for text in odd if not is_known_miss(text)] == []
+
+
+# A letter with a modifier of skin: two cells in one view, three in another.
+TINTED_LETTER: Final = "a\U0001f3ff"
+
+
+@pytest.mark.parametrize("name", ["ghostty", "pyte"])
+def test_what_a_program_draws_is_text_that_can_be_copied(name: EmulatorName) -> None:
+    texts = [it for it in suite_clusters.INNER if width(it) and label_controls(it) == it]
+    emulator = best_emulator(20, len(texts) + 1, name=name)
+    emulator.feed("".join(f"a{it}b\r\n" for it in texts).encode())
+    rows = ["".join(span.text for span in row.spans) for row in emulator.live_rows()]
+
+    # Where its cells are not those that we would draw, a sign stands for the cluster.
+    odd = [it for it, row in zip(texts, rows, strict=False) if row != f"a{it}b"]
+    assert len(odd) <= 8
+    assert [ascii(it) for it in odd if width(it) <= 2 and it != TINTED_LETTER] == []
+    assert all(rows[texts.index(it)].startswith("a?") for it in odd)
 
 
 def test_the_library_of_widths_counts_the_cells_that_we_count() -> None:

@@ -5,7 +5,8 @@ Spec: docs/spec/host/index.md. No I/O and no clock: a driver of some dozen lines
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from blockwire.host.commands import Command
@@ -17,7 +18,7 @@ from blockwire.host.keymap import Mode
 from blockwire.host.options import HostOptions
 from blockwire.host.outputpath import OutputPath
 from blockwire.host.painter import Frame, Painter
-from blockwire.host.picturing import Reader, help_sections, status_line
+from blockwire.host.picturing import Reader, diagnostics_section, help_sections, status_line
 from blockwire.host.programinput import ProgramInput
 from blockwire.host.transcribing import transcript_rows
 from blockwire.host.updating import Updating, last_update
@@ -82,6 +83,11 @@ class HostCore:
     def screen(self) -> Screen:
         """The history, to be read."""
         return self._screen
+
+    @property
+    def diagnostics(self) -> Mapping[str, int]:
+        """How often something arrived for terminal blocks that was no good, by codes; for a log."""
+        return MappingProxyType(self._path.diagnostics)
 
     @property
     def program_size(self) -> tuple[int, int]:
@@ -230,7 +236,7 @@ class HostCore:
         )
 
     def _shown_help(self) -> Help:
-        shown = Help(self._help)
+        shown = Help(self._help + diagnostics_section(self._path.diagnostics))
         width = self._options.ambiguous_width
         height = help_height(shown, self._columns, ambiguous_width=width)
         # Keys go no further than what there is to see.

@@ -7,6 +7,7 @@ wants its place, or enough has come.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 from typing import Final
@@ -33,6 +34,7 @@ from blockwire.host.programoutput import (
 from blockwire.screen import Screen
 from blockwire.terminal import (
     BlockAppended,
+    Diagnostic,
     Effect,
     Endpoint,
     PassThrough,
@@ -57,6 +59,7 @@ class OutputPath:
         commands: What the program wants of the outer terminal, until it is taken.
         title: What the program calls itself.
         is_stopped: Whether terminal blocks failed, so that no more are understood.
+        diagnostics: How often what was no good, by its code; there is no content in it.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class OutputPath:
         self.commands: list[Command] = []
         self.title = ""
         self.is_stopped = False
+        self.diagnostics: Counter[str] = Counter()
         self.live = LiveRows(emulator, screen)
         self._emulator = emulator
         self._screen = screen
@@ -110,6 +114,8 @@ class OutputPath:
                     self._do(event)
             elif isinstance(effect, Reply):
                 self._to_program.reply(effect.data)
+            elif isinstance(effect, Diagnostic):
+                self.diagnostics[effect.code] += 1
             elif isinstance(effect, Stopped):
                 self.is_stopped = True
             else:

@@ -63,6 +63,9 @@ TITLES: Final[Mapping[Mode, str]] = MappingProxyType(
 )
 
 
+DIAGNOSTICS_TITLE: Final = "What the program sent for terminal blocks and was no good"
+
+
 class Reader(NamedTuple):
     """What the status line needs to know of the reader.
 
@@ -110,6 +113,14 @@ def help_sections(keymap: Keymap) -> tuple[HelpSection, ...]:
         if entries:
             sections.append(HelpSection(TITLES[mode].format(prefix=prefix or "prefix"), entries))
     return tuple(sections)
+
+
+def diagnostics_section(counts: Mapping[str, int]) -> tuple[HelpSection, ...]:
+    """Return what was no good of what the program sent: how often, by codes; nothing if all was."""
+    entries = tuple(
+        HelpEntry(f"{count:,}", code.replace("_", " ")) for code, count in sorted(counts.items())
+    )
+    return (HelpSection(DIAGNOSTICS_TITLE, entries),) if entries else ()
 
 
 def _state(reader: Reader) -> str:

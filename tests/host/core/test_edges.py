@@ -9,7 +9,7 @@ import pytest
 from blockwire.host.programoutput import TerminalColours
 from blockwire.host.transcribing import transcript_rows
 from blockwire.screen import Screen
-from blockwire.terminal import TerminalSession
+from blockwire.terminal import TerminalSession, encode_frames
 from tests.host.core.windows import Window
 
 
@@ -31,6 +31,19 @@ def test_a_failure_within_a_change_stops_blocks_and_the_program_goes_on(
 
     assert window.status.startswith(" terminal blocks failed")
     assert window.output("\r\x1b[Kmore").text()[0] == "more"
+
+
+@pytest.mark.requirement("host:help:diagnostics")
+def test_what_was_no_good_is_counted_and_told_in_the_help() -> None:
+    window = Window(70, 90).open()
+    assert "no good" not in " ".join(window.keys("prefix", "?").text())
+
+    window.output("\x1b]9002;1;1;0;0;secret\x1b\\" * 3, encode_frames(b'{"secret": 1}', 7)).look()
+
+    assert window.core.diagnostics == {"invalid_base64": 3, "unknown_version": 1}
+    rows = [row.split() for row in window.text() if row]
+    assert rows[-2:] == [["3", "invalid", "base64"], ["1", "unknown", "version"]]
+    assert "no good" in " ".join(rows[-3])
 
 
 def test_a_program_that_asks_for_colours_is_told() -> None:

@@ -113,12 +113,13 @@ def test_t04_a_box_is_whole_and_there_once_at_every_width() -> None:
     program = blocks_program(["print", "above\n"], *table(), ["print", "below\n"], ["key"])
     with Outer(term(*program), columns=100, rows=24) as outer:
         outer.until_shown("below")
-        for columns in (60, 100, 61):
+        # At 40 it is cut, and says so: rows of a box never go on in the next one.
+        for columns in (60, 100, 40, 61):
             outer.resize(columns, 24)
             # The status line ends at the new edge when everything is drawn again.
             outer.until(lambda: len(outer.rows[-1]) == columns - 1)  # noqa: B023 - called at once
-            assert outer.rows[:7] == ["above", *box, "below"]
-            assert outer.screen_text().count("┌") == outer.screen_text().count("┘") == 1
+            cut = [row if len(row) <= columns else f"{row[: columns - 1]}…" for row in box]
+            assert outer.rows[:8] == ["above", *cut, "below", ""]
         outer.keys("x")
 
         assert outer.exit_status() == 0

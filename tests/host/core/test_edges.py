@@ -35,7 +35,7 @@ def test_a_failure_within_a_change_stops_blocks_and_the_program_goes_on(
 
 @pytest.mark.requirement("host:help:diagnostics")
 def test_what_was_no_good_is_counted_and_told_in_the_help() -> None:
-    window = Window(70, 90).open()
+    window = Window(70, 120).open()
     assert "no good" not in " ".join(window.keys("prefix", "?").text())
 
     window.output("\x1b]9002;1;1;0;0;secret\x1b\\" * 3, encode_frames(b'{"secret": 1}', 7)).look()

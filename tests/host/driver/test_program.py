@@ -128,6 +128,7 @@ async def test_what_it_does_not_read_waits_and_says_when_it_is_much(
         assert not watched.program.is_full
 
 
+@pytest.mark.requirement("host:process:never-listens")
 async def test_a_program_that_asks_and_never_listens_is_not_read_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

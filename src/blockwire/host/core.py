@@ -182,8 +182,11 @@ class HostCore:
         self._path.carry_news()
         is_searching = not self._screen.search.is_complete
         has_more = self._controls.step() if is_searching else False
-        self._may_differ |= is_searching
-        return self._screen.refine(max(SLICE_CELLS // self._columns, 1)) or has_more
+        total_rows = self._screen.history.total_rows
+        has_more |= self._screen.refine(max(SLICE_CELLS // self._columns, 1))
+        # A reader is told how many rows there are below.
+        self._may_differ |= is_searching or self._screen.history.total_rows != total_rows
+        return has_more
 
     def program_ended(self) -> None:
         """The program is gone, and all that it wrote was received."""

@@ -9,7 +9,7 @@ import pytest
 from blockwire.host.commands import Quit, Suspend
 from blockwire.host.keymap import Keymap
 from blockwire.terminal import Layout, Line, Span
-from tests.host.core.windows import Window
+from tests.host.core.windows import OuterStream, Window
 
 
 def numbered(count: int = 30, **options: Any) -> Window:
@@ -311,3 +311,14 @@ def test_the_live_screen_is_seen_in_the_new_size_at_once() -> None:
 
     assert window.resize(10, 6).text()[:3] == ["a line of", "18 chars", ""]
     assert window.resize(30, 6).text()[:2] == ["a line of 18 chars", ""]
+
+
+def test_rows_that_were_estimated_are_told_exactly_when_they_are_counted() -> None:
+    window = Window(60, 24).open().append("early", "\n".join(f"early {n}" for n in range(60)))
+    window.keys(*["shift-up"] * 20).append("answer", "")
+    for number in range(500):
+        window.extend("answer", f"token {number}\n")
+    # A frame from before anything was counted.
+    OuterStream(window.outer).feed(window.core.paint())
+
+    assert "520 rows below" in window.status

@@ -15,13 +15,14 @@ _ENGINE: Final = """
 import os, sys
 sys.stdin.read()
 with open(sys.argv[1], "rb", buffering=0) as said:
-    while data := said.read(65_536):
+    while not (data := said.read(65_536)).endswith(b"\\x04"):
         os.write(1, data)
+    os.write(1, data[:-1])
 """
 
 
 class Answers:
-    """One answer, said by :meth:`say` and ended by :meth:`end`; in a folder of its own.
+    """Answers, said by :meth:`say` and ended by :meth:`end`, one after another; in a folder of its own.
 
     Attributes:
         env: The environment of a conversation that hears it.
@@ -50,10 +51,8 @@ class Answers:
         os.write(self._fd, text.encode())
 
     def end(self) -> None:
-        """End the answer."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        """End the answer; it may not have begun."""
+        self.say("\x04")
 
     def __enter__(self) -> Self:
         return self
@@ -64,4 +63,4 @@ class Answers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.end()
+        os.close(self._fd)

@@ -47,6 +47,11 @@ def ask(outer: Outer, question: str = "the question") -> None:
     outer.press(f"{question}\r")
 
 
+def until_said(outer: Outer, text: str) -> None:
+    """Wait until an answer is there whole, its end in sight."""
+    outer.until(lambda: text in outer.screen_text() and "answering" not in outer.screen_text())
+
+
 def leave(outer: Outer) -> list[str]:
     """Leave a conversation, and return what it has left below the lines of the shell."""
     outer.press("\x04")
@@ -77,10 +82,10 @@ def test_t19_a_panel_that_grows_and_shrinks_loses_no_row(answers: Answers, is_in
             outer.press(f"{number}{NEW_LINE}" if is_growing else "\x7f" * 3)
             outer.rest(0.01)
         answers.say("the end\n")
-        outer.until_shown("the end")
-        outer.press("\x03")
         answers.end()
-        outer.until_shown("Ask something")
+        until_said(outer, "the end")
+        outer.press("\x03")
+        outer.until(lambda: not numbered(outer.rows, "> 5"))
         left = leave(outer)
 
     assert numbered(left, "row") == [f"row {number:02}" for number in range(60)]
@@ -123,12 +128,11 @@ def test_t23_an_input_of_thirty_rows_collapses_and_history_is_the_same(
         ask(outer)
         answers.say("".join(f"row {number:03}\n\n" for number in range(120)))
         answers.end()
-        outer.until_shown("row 119", "Ask something")
+        until_said(outer, "row 119")
         for _ in range(2):
             outer.press(f"\x1b[200~{pasted}\r\x1b[201~\x1b[200~{pasted}\x1b[201~")
             outer.until(lambda: len(numbered(outer.rows, "pasted")) >= 29)
             outer.press("\x03")
-            outer.until_shown("Ask something")
             outer.until(lambda: not numbered(outer.rows, "pasted"))
         left = leave(outer)
 
@@ -173,7 +177,7 @@ def test_t26_nothing_is_refreshed_by_clearing_the_screen() -> None:
         outer.keys("x")
         outer.until_shown("back again")
         outer.keys("prefix", "r", "prefix", "?")
-        outer.until_shown("this help")
+        outer.until_shown("Any time")
         outer.keys("escape", "shift-page-up")
         outer.until_shown("reading")
         outer.keys("escape", "x")
@@ -197,7 +201,7 @@ def test_t26_a_conversation_is_drawn_anew_without_clearing(
         outer.resize(60, 12)
         answers.say("the end\n")
         answers.end()
-        outer.until_shown("the end", "Ask something")
+        until_said(outer, "the end")
         outer.press("\x0c")
         left = leave(outer)
 
@@ -233,7 +237,7 @@ def test_t28_the_lines_of_the_shell_survive_a_program_taller_than_its_window(
         outer.until_shown("the end")
         outer.resize(80, 20)
         answers.end()
-        outer.until_shown("Ask something")
+        until_said(outer, "the end")
         left = leave(outer)
 
     assert len([line for line in left if "item" in line]) == 40
@@ -264,7 +268,7 @@ def test_t29_an_answer_taller_than_the_window_keeps_its_last_line(
         ask(outer)
         answers.say(f"```\n{code}```\n")
         answers.end()
-        outer.until_shown("code 79", "Ask something")
+        until_said(outer, "code 79")
         left = leave(outer)
 
     assert [line.strip() for line in numbered(left, "code")] == code.split("\n")[:-1]
@@ -305,14 +309,14 @@ def test_t40_what_changed_out_of_sight_is_there_when_the_window_grows() -> None:
         ["block", "text", "\n".join(map(str, range(10)))],
         ["key"],
         ["update", "old", "after\nthe change"],
-        ["title", "changed"],
+        ["title", "ready"],
         ["key"],
     )
     with Outer(term(*program), columns=40, rows=6) as outer:
         outer.until_shown("9")
         assert "change" not in outer.screen_text()
         outer.keys("x")
-        outer.until_written(b"\x1b]2;changed\x1b\\")
+        outer.until_written(b"\x1b]2;ready\x1b\\")
         assert "change" not in outer.screen_text()
         outer.resize(40, 20)
         outer.until(lambda: outer.rows[:12] == ["after", "the change", *map(str, range(10))])

@@ -28,6 +28,7 @@ from bench.stores import measure_stores
 from bench.terminal import measure_terminal_codec
 from bench.terminal_endpoint import measure_terminal_endpoint
 from bench.terminal_framing import measure_terminal_framing
+from bench.terminal_ui import measure_terminal_ui
 
 __all__ = ["main"]
 
@@ -48,6 +49,7 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "terminal_codec": measure_terminal_codec,
         "terminal_framing": measure_terminal_framing,
         "terminal_endpoint": measure_terminal_endpoint,
+        "terminal_ui": measure_terminal_ui,
     }
 )
 

@@ -23,9 +23,14 @@ def first_seen(screen: Screen) -> Position:
 
 
 def is_block(screen: Screen, segment_id: int) -> bool:
-    """Tell whether a segment is a Block that is retained."""
-    history = screen.history
-    return history.has(segment_id) and history.segment(segment_id).block is not None
+    """Tell whether a segment is a Block that is retained and has text.
+
+    Applications leave Blocks empty in which nothing is to be said yet, or after all.
+    """
+    if not screen.history.has(segment_id):
+        return False
+    segment = screen.history.segment(segment_id)
+    return segment.block is not None and segment.content.scalar_count > 0
 
 
 def block_before(screen: Screen, segment_id: int) -> int | None:

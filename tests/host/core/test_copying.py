@@ -149,6 +149,13 @@ def test_the_block_that_is_seen_last_is_copied_by_a_key() -> None:
     assert "copied 10 lines" in window.status
 
 
+def test_a_block_without_text_is_none_to_be_copied_or_gone_to() -> None:
+    window = window_of("first\n" * 9, rows=5).append("empty", "").append("two", "").output("$ ")
+
+    assert window.keys("prefix", "c").copied == ["first\n" * 9]
+    assert window.keys("prefix", "{").text()[0] == "first"
+
+
 def test_a_block_above_what_is_seen_is_copied_and_without_any_nothing() -> None:
     window = window_of("first", rows=5).output("\n".join(map(str, range(20))))
     assert window.keys("prefix", "c").copied == ["first"]

@@ -547,6 +547,47 @@ def test_words_and_lines_are_selected_across_live_rows() -> None:
     assert selection.text() == "see file.txt\n$ \n"
 
 
+@pytest.mark.requirement("terminal:history:live-copy")
+@pytest.mark.parametrize(
+    ("place", "word"),
+    [
+        ((1, 0), "see"),
+        ((1, 3), " "),
+        ((1, 4), "file.txt"),
+        ((2, 0), "file.txt"),
+        ((2, 5), "file.txt"),
+        ((3, 0), "!"),
+        ((3, 3), ""),
+    ],
+)
+def test_words_and_lines_are_selected_across_the_edge_of_the_live_screen(
+    place: tuple[int, int], word: str
+) -> None:
+    """The first rows of a long command have left, and the others are live."""
+    desk = Desk(columns=6, rows=5)
+    desk.output("before")
+    desk.advance(("see fi\\",), ("le.txt\\", "!", "$ "))
+    selection = desk.screen.selection
+
+    selection.begin(desk.at(*place), "word")
+    assert selection.text() == word
+    selection.begin(desk.at(*place), "line")
+    assert selection.text() == "see file.txt!"
+    selection.extend_to(desk.at(4, 0))
+    assert selection.text() == "see file.txt!\n$ "
+
+
+def test_a_line_that_went_on_until_a_block_came_ends_there() -> None:
+    desk = Desk(columns=6, rows=4)
+    desk.output("open\\")
+    desk.append("a", "A")
+    desk.live("x")
+
+    for row, text in enumerate(("open", "A", "x")):
+        desk.screen.selection.begin(desk.at(row, 0), "line")
+        assert desk.screen.selection.text() == text
+
+
 def test_the_live_screen_is_searched() -> None:
     desk = Desk(rows=2)
     desk.append_each("one two", "two")

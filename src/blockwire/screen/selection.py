@@ -7,11 +7,19 @@ painted cell is ever read.
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from blockwire.screen.history import History
 from blockwire.screen.layout import shown_line
-from blockwire.screen.positions import Change, Position, Range, index_in, range_after
+from blockwire.screen.positions import (
+    LIVE_SEGMENT_ID,
+    Change,
+    Position,
+    Range,
+    index_in,
+    range_after,
+)
 from blockwire.terminal import LogicalLine, ShownLine
 
 SelectionUnit: TypeAlias = Literal["character", "word", "line", "block", "rectangle"]
@@ -96,12 +104,11 @@ class Selection:
         if self.unit == "block":
             end = segment.content.scalar_count
             return Range(Position(segment_id, 0), Position(segment_id, end))
-        line, shown = _line_at(self._history, at.start)
-        bounds = 0, len(shown.shown)
-        if self.unit == "word":
-            index = index_in(shown, segment_id, line.start, at.start)
-            bounds = shown.widen(*_word_at(shown.shown, index))
-        return Range(*(_position(segment_id, line, shown, index) for index in bounds))
+        parts = _line_parts(self._history, at.start)
+        text = "".join(part.shown.shown for part in parts)
+        if self.unit == "line":
+            return _range_of(parts, 0, len(text))
+        return _range_of(parts, *_word_at(text, sum(part.to_index(at.start) for part in parts)))
 
 
 def copy(history: History, chosen: Range) -> str:
@@ -133,14 +140,52 @@ def copy(history: History, chosen: Range) -> str:
     return "".join(parts)
 
 
-def _line_at(history: History, position: Position) -> tuple[LogicalLine, ShownLine]:
+class _LinePart(NamedTuple):
+    """A line, as far as it is in one segment."""
+
+    segment_id: int
+    line: LogicalLine
+    shown: ShownLine
+
+    def to_index(self, position: Position) -> int:
+        return index_in(self.shown, self.segment_id, self.line.start, position)
+
+    def to_position(self, index: int) -> Position:
+        offset = self.shown.to_scalar(index)
+        part = index - self.shown.to_shown(offset)
+        return Position(self.segment_id, self.line.start + offset, part)
+
+
+def _line_parts(history: History, position: Position) -> list[_LinePart]:
+    """Return the line at a place: in two parts if its last rows are live and its first have left."""
+    part = _line_part(history, position)
+    last_id = history.end_id - 1
+    if part.segment_id == LIVE_SEGMENT_ID:
+        is_rest = part.line.start == 0 and history.has(last_id) and history.goes_on_live(last_id)
+        end = Position(last_id, history.segment(last_id).content.scalar_count) if is_rest else None
+        return [part] if end is None else [_line_part(history, end), part]
+    end_offset = part.line.start + len(part.shown.text)
+    is_open = end_offset == history.segment(part.segment_id).content.scalar_count
+    if is_open and history.goes_on_live(part.segment_id) and history.has(LIVE_SEGMENT_ID):
+        return [part, _line_part(history, Position(LIVE_SEGMENT_ID, 0))]
+    return [part]
+
+
+def _line_part(history: History, position: Position) -> _LinePart:
     line = next(history.segment(position.segment_id).lines(position.offset))
-    return line, shown_line(line, history.paper.ambiguous_width)
+    shown = shown_line(line, history.paper.ambiguous_width)
+    return _LinePart(position.segment_id, line, shown)
 
 
-def _position(segment_id: int, line: LogicalLine, shown: ShownLine, index: int) -> Position:
-    offset = shown.to_scalar(index)
-    return Position(segment_id, line.start + offset, index - shown.to_shown(offset))
+def _range_of(parts: Sequence[_LinePart], start: int, end: int) -> Range:
+    """Return where what is shown of a line from one index up to another stands, clusters whole."""
+    head, tail = parts[0], parts[-1]
+    edge = 0 if head is tail else len(head.shown.shown)
+    begins, begin = (head, start) if start < edge else (tail, start - edge)
+    ends, behind = (head, end) if start < end <= edge else (tail, end - edge)
+    begin, _ = begins.shown.widen(begin, len(begins.shown.shown))
+    _, behind = ends.shown.widen(0, behind)
+    return Range(begins.to_position(begin), ends.to_position(behind))
 
 
 def _word_at(text: str, index: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ SOAK   ?= $(BIN)/python tests/soak/soak.py --minutes 2
 PYTEST ?= $(BIN)/python -m pytest
 
 # What the formatter, the linter and mypy look at; bench and fuzz are programs of the workbench.
-SOURCES := src tests $(wildcard bench fuzz docs/examples docs/conf.py)
+SOURCES := src tests $(wildcard bench fuzz docs/examples docs/pictures docs/conf.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -525,6 +525,26 @@ def test_the_smallest_windows_are_safe(make: Make, size: tuple[int, int]) -> Non
     assert len(emulator.live_rows()) == 4
 
 
+@pytest.mark.requirement("host:emulation:scrolled")
+@pytest.mark.parametrize("half", [b"\xf0", b"\xe6\x97", b"\x1b[3", b"\x1b"])
+@pytest.mark.parametrize(
+    "switch", [b"\x1b[?1049h", b"\x1b[?47h", b"\x1b[?25;1049h", b"\x1b[?1047;25h"]
+)
+def test_the_alternate_screen_amid_something_half_written_loses_no_row(
+    make: Make, half: bytes, switch: bytes
+) -> None:
+    emulator = make(10, 3)
+    emulator.feed(b"".join(b"%d\r\n" % number for number in range(6)) + half)
+
+    emulator.feed(switch + b"\x1b[Hx")
+    emulator.feed(b"y" * 40)
+    assert left(emulator) == ["0", "1", "2", "3"]
+    emulator.resize(9, 3)
+    emulator.feed(switch.replace(b"h", b"l") + b"\x1b[3;1H\r\n")
+
+    assert left(emulator) == ["4"]
+
+
 # --- modes, cursor, replies
 
 MODES: Final = [

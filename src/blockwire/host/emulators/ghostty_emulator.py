@@ -37,7 +37,9 @@ SCROLLBACK_ROWS_MAX: Final = 60_000
 SCROLLBACK_BYTES_MAX: Final = 1 << 30
 
 # What makes the library forget its scrollback, or hides it: before it, the scrollback is emptied.
-_FORGETS: Final = re.compile(rb"\x1b(?:c|\[\?[0-9;]*4[79][hl]|\[\??[0-9;]*3J)")
+_FORGETS: Final = re.compile(
+    rb"\x1b(?:c|\[\?(?:[0-9]*;)*0*(?:47|104[79])(?:;[0-9]*)*[hl]|\[\??[0-9;]*3J)"
+)
 _ERASE_SCROLLBACK: Final = b"\x1b[3J"
 
 _ALTERNATE_SCROLL: Final = 1007
@@ -162,13 +164,16 @@ class GhosttyEmulator:
         for match in _FORGETS.finditer(data):
             self._write(data, start, match.start())
             start = match.start()
+            if self._taken:
+                # What is half read would be cut off by the next byte as well.
+                self._cancel()
         self._write(data, start, len(data))
         return self._take_replies()
 
     def _write(self, data: bytes, start: int, end: int) -> None:
         while start < end:
             piece = data[start : min(start + SLICE_BYTES, end)]
-            if self._taken:
+            if self._taken and not self._terminal.get("vt_ground", "bool"):
                 # The piece before ended within something: once that is over, the rest can go.
                 consumed = self._terminal.feed_until_ground(piece)
                 start += len(piece) if consumed is None else consumed

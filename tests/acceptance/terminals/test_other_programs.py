@@ -9,10 +9,12 @@ import time
 import pytest
 
 from tests.acceptance.terminals.blocksprogram import blocks_program, table
-from tests.acceptance.terminals.oracle import SCROLLING, check_host, check_transcript
+from tests.acceptance.terminals.conftest import Place
+from tests.acceptance.terminals.oracle import SCROLLING, check_chat, check_host, check_transcript
 from tests.acceptance.terminals.outer import Outer, term
 from tests.host.core.windows import Window
 from tests.host.driver.outers import ANSWER, ASK, LEAVE
+from tests.tui.drawing.shows import compact
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -189,3 +191,87 @@ def test_t70_nothing_that_is_pasted_ends_its_paste(pasted: bytes, left: bytes) -
         assert outer.exit_status() == 0
         assert shown == ascii(b"\x1b[200~before " + left + b" rm -rf END\x1b[201~")
         check_host(outer.output)
+
+
+@pytest.mark.situation("T55")
+@pytest.mark.parametrize("emulator", ["ghostty", "pyte"])
+def test_t55_saved_lines_that_a_program_erases_leave_blocks_and_a_reader_somewhere(
+    emulator: str,
+) -> None:
+    """xterm.js#6046: after CSI 3 J a view stayed pinned to the top, whatever came."""
+    program = blocks_program(
+        ["repeat", 60, [["print", "old {n}\n"]]],
+        ["block", "kept", "a Block is kept"],
+        ["repeat", 60, [["print", "older {n}\n"]]],
+        ["key"],
+        ["every", 5, 100, [["print", "\x1b[3J"], ["print", "new {n}\n"]]],
+        ["title", "done"],
+        ["key"],
+    )
+    with Outer(term(*program, options=("--emulator", emulator))) as outer:
+        outer.until_shown("older 59")
+        outer.keys("x", "shift-home")
+        outer.until_shown("reading:")
+        outer.until_written(b"\x1b]2;done\x1b\\")
+        outer.until_shown("a Block is kept")
+        outer.keys("shift-end")
+        outer.until_shown("new 99")
+        outer.until_gone("reading:")
+        outer.keys("x")
+
+        assert outer.exit_status() == 0
+        lines = outer.transcript()
+        assert lines[0] == "a Block is kept"
+        assert lines[-1] == "new 99"
+        assert not [line for line in lines if line.startswith("old ")]
+        check_host(outer.output)
+
+
+@pytest.mark.situation("T56")
+@pytest.mark.parametrize("emulator", ["ghostty", "pyte"])
+@pytest.mark.parametrize(("region", "kept"), [("1;20", True), ("2;20", False)])
+def test_t56_rows_that_a_region_scrolls_away_at_the_top_are_kept(
+    region: str, kept: bool, emulator: str
+) -> None:
+    """xterm.js#6011, kitty#3114: whether a line survived depended on what had scrolled it."""
+    rows = "".join(f"\x1b[{row};1Hrow {row}" for row in range(1, 23))
+    script = (
+        f"printf '{rows}\x1b[{region}r\x1b[20;1H\\nby LF\x1b[2Sby SU\x1b[r\x1b[22;1H'; read -r x"
+    )
+    with Outer(term("sh", "-c", script, options=("--emulator", emulator))) as outer:
+        outer.until_shown("by SU")
+        outer.keys("\n")
+
+        assert outer.exit_status() == 0
+        lines = outer.transcript()
+        gone = [f"row {row}" for row in ((1, 2, 3) if kept else (2, 3, 4))]
+        assert [line for line in lines if line in gone] == (gone if kept else [])
+        assert lines.count("row 21") == 1
+        check_host(outer.output)
+
+
+@pytest.mark.situation("T52")
+@pytest.mark.parametrize("where", ["in a terminal", "in the host"])
+def test_t52_emoji_and_wide_characters_that_stream_leave_no_stale_rows(
+    place: Place, where: str
+) -> None:
+    """mcp-client-for-ollama#251: rows with emoji were counted wrongly, and stale ones left."""
+    lines = [
+        f"- line {n} 👨‍👩‍👧 漢字 " + "漢字❤️ 🇩🇪 👍🏽 " * (n % 9) + f"end {n}" for n in range(60)
+    ]
+    place.say("wide", "\n".join(lines) + "\n")
+    command = place.chat()
+    if where == "in the host":
+        command = term(*command)
+    with Outer(command, env=place.env, columns=50, rows=16) as outer:
+        outer.until_shown("Ask something")
+        outer.keys("say wide\r")
+        outer.until_shown("end 59")
+        outer.until(lambda: outer.rest(0.3) == 0)
+        outer.keys("ctrl-d")
+
+        assert outer.exit_status() == 0
+        said = compact(outer.transcript())
+        assert compact(lines).replace("-line", "•line") in said, "each row once, in order, whole"
+        assert said.count("line") == 60
+        (check_host if where == "in the host" else check_chat)(outer.output)

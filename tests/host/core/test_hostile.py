@@ -14,6 +14,7 @@ import pytest
 
 from blockwire.host.clipboard import clipboard_sequence
 from blockwire.host.commands import CopyText, OuterSequence, RingBell, SetTitle
+from blockwire.host.emulator import EmulatorName, best_emulator
 from blockwire.terminal import Layout, Line, Span, Style
 from tests.host.core.windows import Window
 from tests.host.painting.outer import assert_harmless, check_terminal
@@ -107,9 +108,10 @@ def test_a_payload_that_arrives_piece_by_piece_acts_no_more() -> None:
 
 @pytest.mark.case("T01")
 @pytest.mark.case("T07")
-def test_no_payload_that_a_program_writes_reaches_the_outer_terminal() -> None:
+@pytest.mark.parametrize("name", ["ghostty", "pyte"])
+def test_no_payload_that_a_program_writes_reaches_the_outer_terminal(name: EmulatorName) -> None:
     for case in CASES:
-        window = Window(70, 8)
+        window = Window(70, 8, emulator=best_emulator(70, 8, name=name))
         window.output(case["payload"].encode(), b"\x1b\\\x1b(B\r\nbehind\r\n")
         # A synchronized update that never ends is waited for in vain.
         window.look()

@@ -129,6 +129,10 @@ def test_t16_the_history_can_be_reached_in_every_way(place: Place) -> None:
         outer.keys("prefix", "[", "V", "j", "j", "y")
         outer.until(outer.copied)
         assert outer.copied() == ["line 007\n\nline 008"]
+        # The whole answer, wherever its end is.
+        outer.keys("prefix", "c")
+        outer.until(lambda: len(outer.copied()) == 2)
+        assert re.findall(r"line \d+", outer.copied()[1]) == lines
         # Export.
         target = place.folder / "out.md"
         outer.keys(f"/export markdown {target}", "enter")

@@ -48,10 +48,12 @@ class LiveRows:
             # Out of sight, and no library tells of the other screen: the Block goes before it.
             self.carry()
             return
-        if emulator.cursor.column > 0 or emulator.is_wrap_pending:
+        cursor = emulator.cursor
+        if cursor.column > 0 or emulator.is_wrap_pending:
             emulator.end_row()
+            cursor = emulator.cursor
         left = emulator.take_scrolled()
-        left += emulator.take_top(emulator.cursor.row)
+        left += emulator.take_top(cursor.row)
         self.shown = emulator.live_rows()
         self._count = emulator.rows_in_use()
         self._screen.advance_live(left, self._ordinary(self.shown[: self._count]))

@@ -129,6 +129,8 @@ class GhosttyEmulator:
         # How many rows of the library's scrollback are among those that scrolled already.
         self._taken = 0
         self._live: tuple[LiveRow, ...] = (BLANK_ROW,) * rows
+        # What the program asked for; None if it has written since that was asked of the library.
+        self._modes: ProgramModes | None = None
         # Whether the dirty rows of the library are not all that differ from what is known.
         self._is_stale = True
 
@@ -160,6 +162,7 @@ class GhosttyEmulator:
 
     def feed(self, data: bytes) -> bytes:
         """Show ``data`` and return the replies to it."""
+        self._modes = None
         start = 0
         for match in _FORGETS.finditer(data):
             self._write(data, start, match.start())
@@ -292,6 +295,11 @@ class GhosttyEmulator:
     @property
     def modes(self) -> ProgramModes:
         """What the program has asked for."""
+        if self._modes is None:
+            self._modes = self._read_modes()
+        return self._modes
+
+    def _read_modes(self) -> ProgramModes:
         is_on = self._terminal.mode
         return ProgramModes(
             is_alternate=self._is_alternate,

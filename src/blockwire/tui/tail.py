@@ -160,7 +160,7 @@ class LiveTail:
             return "\r"
         top = _moved(self._drawn.cursor, Spot(0, 0))
         back = _up(count - 1)
-        return top + "\x1b[B".join([_ERASE_ROW] * count) + back
+        return top + "\n".join([_ERASE_ROW] * count) + back
 
     def _patch(self, new: _Drawn) -> tuple[str, int]:
         """Write the rows that are other ones, and no more."""
@@ -256,7 +256,10 @@ def _up(count: int) -> str:
 
 def _moved(start: Spot, end: Spot) -> str:
     rows = end.row - start.row
-    vertical = _up(-rows) if rows <= 0 else f"\x1b[{rows}B"
-    if start.column == end.column:
+    # Down by LF: a window that has become lower, of which nobody has told us yet, has dropped rows
+    # below the cursor. LF makes them again; CUD would stop short, and the way up end too high.
+    vertical = _up(-rows) if rows <= 0 else "\n" * rows
+    if rows <= 0 and start.column == end.column:
         return vertical
+    # A terminal device makes CR LF of it.
     return vertical + ("\r" if end.column == 0 else f"\x1b[{end.column + 1}G")

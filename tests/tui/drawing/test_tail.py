@@ -137,7 +137,7 @@ def test_the_same_rows_again_write_nothing() -> None:
     tail.paint([], rows, Spot(0, 1))
 
     assert tail.paint([], rows, Spot(0, 1)) == b""
-    assert tail.paint([], rows) == b"\x1b[1B\r\x1b[?25l"
+    assert tail.paint([], rows) == b"\n\r\x1b[?25l"
     assert tail.paint([], rows) == b""
 
 
@@ -163,6 +163,27 @@ def test_a_storm_of_sizes_leaves_every_line_once_and_no_stale_rows(show: Show) -
         # A terminal that cuts keeps no more of a line than its window was wide.
         assert [line for line in show.judge.text() if line.startswith("line")] == show.finished
         show.check()
+
+
+@pytest.mark.requirement("chat:fallback:once")
+@pytest.mark.parametrize("height", [22, 21])
+def test_what_is_written_before_a_lower_window_is_heard_of_takes_no_final_line(
+    show: Show, height: int
+) -> None:
+    """Terminals drop rows below the cursor, which went down no further than to the last one."""
+    rows = ["open", "> ", "working", "and on", "status"]
+    show.paint([f"line {number};" for number in range(30)], rows, Spot(1, 2))
+
+    # Nobody has told us yet.
+    show.judge.resize(80, height)
+    show.paint([], ["open", "> ", "working on", "and on", "status"], Spot(1, 2))
+    show.paint(["line 30;"], rows, Spot(1, 2))
+    show.paint([], [*rows, "more"], Spot(1, 2))
+    show.resize(80, height)
+    show.paint(["line 31;"], rows, Spot(1, 2))
+
+    said = compact(show.judge.text())
+    assert [said.count(f"line{number};") for number in range(32)] == [1] * 32
 
 
 @pytest.mark.parametrize("kind", [PyteJudge, TmuxJudge])

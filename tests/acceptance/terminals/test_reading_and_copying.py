@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from tests.acceptance.terminals.blocksprogram import blocks_program
+from tests.acceptance.terminals.conftest import Place, until_answered
 from tests.acceptance.terminals.oracle import check_host
 from tests.acceptance.terminals.outer import Outer, term
 
@@ -173,3 +174,25 @@ def test_t11_a_command_that_was_typed_in_a_shell_is_copied_in_one_line() -> None
 
         assert outer.exit_status() == 0
         assert outer.copied()[-1] == f"$ : {COMMAND}"
+
+
+@pytest.mark.situation("T11")
+def test_t11_a_command_in_an_answer_is_copied_in_one_line(place: Place) -> None:
+    """anthropics/claude-code #22073."""
+    place.say(
+        "it", f"Run\n\n```sh\n{COMMAND}\n```\n\nor\n\n> {COMMAND}\n\nor\n\n{COMMAND}\n\nThat is it."
+    )
+    with Outer(term(*place.chat()), env=place.env, rows=40) as outer:
+        outer.until_shown("Ask something")
+        outer.keys("how to do it", "enter")
+        until_answered(outer, "That is it.")
+        starts = [row for row, text in enumerate(outer.rows) if "printf" in text]
+        for count, row in enumerate(starts, 1):
+            for _ in range(3):
+                outer.mouse("press", 20, row)
+                outer.mouse("release", 20, row)
+            outer.until(lambda: outer.copied().count(COMMAND) == count)  # noqa: B023 - called at once
+        outer.keys("ctrl-d")
+
+        assert outer.exit_status() == 0
+        assert len(starts) == 3

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from typing import Final
 
 import pytest
 
 from tests.acceptance.terminals.blocksprogram import blocks_program, streamer
 from tests.acceptance.terminals.conftest import Place, until_answered
-from tests.acceptance.terminals.oracle import check_chat, check_host, check_transcript
+from tests.acceptance.terminals.oracle import check_chat, check_host, check_transcript, told
 from tests.acceptance.terminals.outer import Outer, term
 
 pytestmark = pytest.mark.timeout(120)
@@ -22,6 +24,10 @@ def modes_on(output: bytes) -> set[bytes]:
     """Return the modes that were switched on and not off again."""
     last = {found[1]: found[2] for found in MODES.finditer(output)}
     return {name for name, how in last.items() if how == b"h"}
+
+
+def told_count(output: bytes, kind: str) -> int:
+    return sum(it.kind == kind for it in told(output))
 
 
 @pytest.mark.situation("T13")
@@ -144,3 +150,33 @@ def test_t16_the_history_can_be_reached_in_every_way(place: Place) -> None:
         assert outer.exit_status() == 0
         assert re.findall(r"^line \d+$", "\n".join(outer.transcript()), re.MULTILINE) == lines
     check_host(outer.output)
+
+
+@pytest.mark.situation("T13")
+def test_t13_a_stop_in_a_flood_cuts_no_frame_and_another_size_is_seen_after_it() -> None:
+    """anthropics/claude-code #78690 and #88249."""
+    flood = "n=0; while :; do n=$((n+1)); echo flood $n; done"
+    with Outer(term("sh", "-c", flood)) as outer:
+        for count, (columns, rows) in enumerate([(60, 15), (100, 30)], 1):
+            outer.until_shown("flood")
+            # By its key, then from outside.
+            if count == 1:
+                outer.keys("prefix", "d")
+            else:
+                os.killpg(outer.job, signal.SIGTSTP)
+            outer.until(lambda: outer.output.count(b"stopped 19 sane;") == count)  # noqa: B023 - called at once
+            assert modes_on(outer.output) == set()
+            outer.resize(columns, rows)
+            outer.press("\n")
+            outer.until(lambda: outer.screen.is_alternate and len(outer.rows[-1]) == columns - 1)  # noqa: B023 - called at once
+            assert outer.is_raw
+        outer.keys("ctrl-c")
+
+        assert outer.exit_status() == -signal.SIGINT
+        lines = [
+            int(it)
+            for it in re.findall(r"^flood (\d+)$", "\n".join(outer.transcript()), re.MULTILINE)
+        ]
+        assert lines == [*range(lines[0], lines[-1] + 1)]
+    check_host(outer.output)
+    assert told_count(outer.output, "left") == told_count(outer.output, "entered") == 3

@@ -187,10 +187,11 @@ async def _wait_for_others(turns_in_flight: Callable[[], int]) -> None:
     """Wait for turns that other programs started here; they would end with this process."""
     is_told = False
     while turns_in_flight():
-        if not is_told:
+        # What was just stopped by whoever leaves here is settled in a moment.
+        await anyio.sleep(OWNER_POLL_S)
+        if not is_told and turns_in_flight():
             is_told = True
             note("another program still gets its answer through this one (Ctrl-C stops it)")
-        await anyio.sleep(OWNER_POLL_S)
 
 
 @asynccontextmanager

@@ -134,6 +134,11 @@ class Chat(ChatInput):
         """Return what is due."""
         return self._settled([], now_s)
 
+    def open(self, conversation_id: str | None) -> list[Intent]:
+        """Return what opens a conversation; None is the newest."""
+        self.talk.is_opening = True
+        return [OpenConversation(conversation_id)]
+
     # the gateway --------------------------------------------------------------------------
     def started(self, capabilities: Capabilities) -> None:
         """Take what the gateway can."""
@@ -180,6 +185,19 @@ class Chat(ChatInput):
         self.talk.checked(intent, turn)
         return self._settled([], now_s)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was said in the conversation so far, and no file belongs to it."""
+        state = self.talk.state
+        is_silent = state is None or not (state.messages or state.running)
+        return is_silent and not (
+            self.talk.outbox.placed or self.choices.files or self._attaching_count
+        )
+
+    def dropped(self, conversation_id: str) -> None:
+        """Take that a blank conversation was deleted again."""
+        self.talk.dropped(conversation_id)
+
     def answered(self, intent: AnswerRequest, *, now_s: float) -> list[Intent]:
         """Take that an answer was the first: the stream tells what comes of it."""
         self.talk.turns.answered(intent.request_id)
@@ -220,6 +238,8 @@ class Chat(ChatInput):
         """Take that an intent was not done."""
         if isinstance(intent, Attach):
             self._attaching_count = max(self._attaching_count - 1, 0)
+        if isinstance(intent, OpenConversation | Fork):
+            self.talk.not_opened()
         if type(intent) in _FAILURES:
             self._say(Notice("error", f"{_FAILURES[type(intent)]}: {error.detail} [{error.code}]"))
         elif isinstance(intent, Submit | Cancel | CheckTurn | AnswerRequest):

@@ -22,11 +22,13 @@ from blockwire.tui.desk import Desk
 from blockwire.tui.inputhistory import InputHistory
 from blockwire.tui.intents import (
     Attach,
+    Fork,
     Intent,
     ListPaths,
     NewConversation,
     Notice,
     Notify,
+    OpenConversation,
     Quit,
     RememberInput,
     Repaint,
@@ -264,6 +266,11 @@ class ChatInput:
         if self._attaching_count:
             self._say(Notice("info", "a file is still on its way; Enter again sends it along"))
             return []
+        if self.choices.files and self.talk.is_opening:
+            self._say(
+                Notice("info", "another conversation is being opened; files stay in this one")
+            )
+            return []
         question = question_of(text).rstrip().lstrip("\n")
         if not question and not self.choices.files:
             return []
@@ -297,6 +304,8 @@ class ChatInput:
         for intent in intents:
             if isinstance(intent, NewConversation):
                 self._leave()
+            if isinstance(intent, OpenConversation | Fork):
+                self.talk.is_opening = True
             if isinstance(intent, Attach):
                 self._attaching_count += 1
         return [*remembered, *intents]

@@ -32,6 +32,7 @@ from blockwire.tui.intents import (
     Quit,
     RememberInput,
     Repaint,
+    Submit,
     Suspend,
 )
 from blockwire.tui.views import ConversationView
@@ -92,7 +93,7 @@ class ChatDriver:
         self._dirty = anyio.Event()
         self._woken = anyio.Event()
         self._state: ConversationState | None = None
-        self._is_state_shown = True
+        self._is_state_shown = self._is_first_state = True
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stream: anyio.CancelScope | None = None
         self._unlocated: asyncio.TimerHandle | None = None
@@ -120,7 +121,7 @@ class ChatDriver:
     def follow(self, conversation_id: str, *, is_new: bool) -> None:
         """Follow the stream of a conversation from now on, and no other."""
         assert self._tasks is not None, "it runs"
-        self._stop_following()
+        self.stop_following()
         self._stream = anyio.CancelScope()
         # Of a new one every event is new; of another its snapshot is enough.
         self._tasks.start_soon(self._follow, conversation_id, 0 if is_new else "now", self._stream)
@@ -148,7 +149,6 @@ class ChatDriver:
                 self._tasks.start_soon(self._read_keys)
                 self._tasks.start_soon(self._paint_changes)
                 self._tasks.start_soon(self._keep_time)
-                self._tasks.start_soon(self._greet)
                 self._do(intents)
         finally:
             self._loop.remove_signal_handler(signal.SIGWINCH)
@@ -169,19 +169,19 @@ class ChatDriver:
         if self._tasks is not None:
             self._tasks.cancel_scope.cancel()
 
-    async def _greet(self) -> None:
-        with suppress(ClientError):
-            self._chat.started(await self.client.capabilities())
-        self._touch()
-
     async def _end_turns(self) -> None:
         """End what runs in a gateway of our own, which would be cut otherwise."""
-        state = self._state
-        if not self._gateway.is_own or state is None:
+        conversation_id = self._chat.conversation_id
+        if not self._gateway.is_own or conversation_id is None:
             return
-        with anyio.move_on_after(CANCEL_S), suppress(ClientError):
-            for turn_id in state.running:
-                await self.client.cancel(state.conversation_id, turn_id)
+        # Those that wait first, or each end would let the next one begin.
+        placed = [question.turn_id for question in reversed(self._chat.talk.outbox.placed)]
+        running = [] if self._state is None else list(self._state.running)
+        with anyio.move_on_after(CANCEL_S):
+            for turn_id in dict.fromkeys([*placed, *running]):
+                assert turn_id is not None, "a question that is placed has a turn"
+                with suppress(ClientError):
+                    await self.client.cancel(conversation_id, turn_id)
 
     def resumed(self) -> None:
         """Go on after a stop: somebody else has written meanwhile."""
@@ -199,7 +199,7 @@ class ChatDriver:
                 case Repaint():
                     self._withdraw()
                 case NewConversation():
-                    self._stop_following()
+                    self.stop_following()
                 case RememberInput(text=text):
                     self._options.remember(text)
                 case Notify():
@@ -214,7 +214,11 @@ class ChatDriver:
         self._tasks.start_soon(task, *arguments)
 
     async def _run_errand(self, intent: Answerable) -> None:
-        self._do(await self._errands.run(intent))
+        # A question on its way begins a turn that only its answer names, and that is to be ended.
+        is_kept = isinstance(intent, Submit) and self._gateway.is_own
+        with anyio.CancelScope(shield=is_kept):
+            intents = await self._errands.run(intent)
+        self._do(intents)
 
     def _withdraw(self) -> None:
         self._clear_up()
@@ -231,7 +235,8 @@ class ChatDriver:
         self._touch()
 
     # the stream ---------------------------------------------------------------------------
-    def _stop_following(self) -> None:
+    def stop_following(self) -> None:
+        """Follow nothing until further notice; what was shown stays."""
         if self._stream is not None:
             self._stream.cancel()
             self._stream = None
@@ -239,6 +244,7 @@ class ChatDriver:
             self._show()
             self._view.change_conversation()
             self._state = None
+            self._is_first_state = True
 
     async def _follow(
         self,
@@ -266,7 +272,7 @@ class ChatDriver:
                     self._state, self._is_state_shown = latest, False
                     self._do(intents)
             except BlockwireError as error:
-                self._stop_following()
+                self.stop_following()
                 self._do(self._chat.stream_ended(error, now_s=self.now_s()))
 
     # keys ---------------------------------------------------------------------------------
@@ -342,9 +348,15 @@ class ChatDriver:
 
     def _show(self) -> None:
         """Hand over what is new, in order."""
+        if self._is_first_state:
+            # What is said of a conversation as a whole stands before it.
+            self._tell()
         if self._state is not None and not self._is_state_shown:
-            self._is_state_shown = True
+            self._is_state_shown, self._is_first_state = True, False
             self._view.show(self._state, with_reasoning=self._chat.with_reasoning)
+        self._tell()
+
+    def _tell(self) -> None:
         for notice in self._chat.take_notices():
             self._view.tell(notice)
 

@@ -6,14 +6,14 @@ Spec: docs/spec/chat/index.md, "Intents". No decision about the chat is here.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import anyio
 
-from blockwire.client import AsyncClient, Conversation
+from blockwire.client import AsyncClient, ClientError, Conversation
 from blockwire.errors import BlockwireError, LocalProtocolError
 from blockwire.tui.chat import Chat
 from blockwire.tui.intents import (
@@ -53,6 +53,9 @@ class ChatPlace(Protocol):
     def follow(self, conversation_id: str, *, is_new: bool) -> None:
         """Follow the stream of a conversation from now on, and no other."""
 
+    def stop_following(self) -> None:
+        """Follow nothing until further notice."""
+
     def copy(self, text: str) -> bool:
         """Put text on the clipboard, as far as anybody can tell."""
 
@@ -72,6 +75,7 @@ class Errands:
         self._chat = chat
         self._place = place
         self._creating = anyio.Lock()
+        self._created_ids: set[str] = set()
         self._errands: Mapping[type[Any], Callable[[Any], Awaitable[list[Intent] | None]]] = {
             Submit: self._submit,
             Cancel: self._cancel,
@@ -108,6 +112,7 @@ class Errands:
             if self._chat.conversation_id is not None:
                 return self._chat.conversation_id, []
             conversation = await self._place.client.create_conversation()
+            self._created_ids.add(conversation.id)
             return conversation.id, self._opened(conversation, is_new=True)
 
     def _opened(self, conversation: Conversation, *, is_new: bool = False) -> list[Intent]:
@@ -142,14 +147,29 @@ class Errands:
     async def _submit(self, intent: Submit) -> list[Intent]:
         conversation_id, opened = await self._conversation_id(intent.conversation_id)
         content = intent.content if isinstance(intent.content, str) else list(intent.content)
-        turn = await self._place.client.submit(
-            conversation_id,
-            content,
-            idempotency_key=intent.key,
-            engine=intent.engine,
-            model=intent.model,
-        )
+        try:
+            turn = await self._place.client.submit(
+                conversation_id,
+                content,
+                idempotency_key=intent.key,
+                engine=intent.engine,
+                model=intent.model,
+            )
+        except ClientError as error:
+            if error.status is not None and not error.retryable:
+                await self._drop_blank(conversation_id)
+            raise
         return [*opened, *self._chat.submitted(intent, turn, now_s=self._place.now_s())]
+
+    async def _drop_blank(self, conversation_id: str) -> None:
+        """Delete a conversation that was made for a question which the gateway has refused."""
+        is_shown = self._chat.conversation_id == conversation_id
+        if not (is_shown and conversation_id in self._created_ids and self._chat.is_blank):
+            return
+        self._place.stop_following()
+        self._chat.dropped(conversation_id)
+        with suppress(ClientError):
+            await self._place.client.delete_conversation(conversation_id)
 
     async def _cancel(self, intent: Cancel) -> list[Intent]:
         turn = await self._place.client.cancel(intent.conversation_id, intent.turn_id)

@@ -8,7 +8,7 @@ keeps it from there. What the gateway hands back, or has forgotten, is known her
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import Literal, NamedTuple
 
 from blockwire.content import Block, ConversationState
@@ -94,13 +94,19 @@ class Outbox:
 
     def add(
         self, text: str, files: tuple[Block, ...], *, engine: str | None, model: str | None
-    ) -> None:
-        """Add a question; one that is doubtful and asked again keeps its key."""
+    ) -> Question:
+        """Add a question, and return it; one that is doubtful and asked again keeps its key."""
         question = Question("", text, files, engine, model)
         doubtful, self._doubtful = self._doubtful, None
         is_again = doubtful is not None and question.is_same_as(doubtful)
         key = doubtful.key if is_again and doubtful is not None else self._new_key()
-        self._questions.append(question._replace(key=key))
+        question = question._replace(key=key)
+        self._questions.append(question)
+        return question
+
+    def restore(self, questions: Iterable[Question]) -> None:
+        """Put questions back that were taken out, behind the others."""
+        self._questions += questions
 
     def next_submit(self, conversation_id: str | None, now_s: float) -> Submit | None:
         """Return the intent for the next question, if none is on its way; it is, then."""
@@ -136,9 +142,17 @@ class Outbox:
         if question.is_doubtful:
             self._doubtful = question
 
-    def take_unsent(self) -> list[Question]:
-        """Return what is not on its way and in no line, and forget it."""
-        unsent = [question for question in self._questions if question.stage == "waiting"]
+    def take_unsent(self, keys: Container[str] | None = None) -> list[Question]:
+        """Return what is not on its way and in no line, and forget it.
+
+        Args:
+            keys: Only of these; None for all.
+        """
+        unsent = [
+            question
+            for question in self._questions
+            if question.stage == "waiting" and (keys is None or question.key in keys)
+        ]
         for question in unsent:
             self.remove(question)
         # Whoever asks anew does not want to wait.

@@ -59,11 +59,14 @@ class Talk:
         tokens: What the turns came to.
         turns: The turn that runs.
         outage: Of the stream.
+        is_opening: Another conversation is on its way; what is asked meanwhile is for that one.
     """
 
     def __init__(self, *, new_key: Callable[[], str], say: Callable[[Notice], None]) -> None:
         self._say_notice = say
         self.outbox = Outbox(new_key)
+        self.is_opening = False
+        self._keys_for_next: set[str] = set()
         self.leave()
 
     def leave(self) -> None:
@@ -74,6 +77,7 @@ class Talk:
         self.tokens = TokenCount()
         self.turns = TurnWatch()
         self.outage = Outage()
+        self._is_more_told = False
         self._returned: list[Question] = self.outbox.take_unsent()
         self.outbox.clear()
 
@@ -82,9 +86,26 @@ class Talk:
         if self.conversation_id not in {None, conversation.id}:
             returned = self.take_returned()
             self.leave()
-            self._returned[:0] = returned
+            kept = [one for one in self._returned if one.key in self._keys_for_next]
+            self._returned = [*returned, *(one for one in self._returned if one not in kept)]
+            self.outbox.restore(kept)
         self.conversation_id = conversation.id
         self.title = conversation.title
+        self._end_opening()
+
+    def not_opened(self) -> None:
+        """Go on in the conversation that is shown; what was asked for the other is not asked."""
+        self._returned += self.outbox.take_unsent(self._keys_for_next)
+        self._end_opening()
+
+    def _end_opening(self) -> None:
+        self.is_opening = False
+        self._keys_for_next.clear()
+
+    def dropped(self, conversation_id: str) -> None:
+        """Take that a conversation in which nothing was said is gone: the next question begins one."""
+        if self.conversation_id == conversation_id:
+            self.conversation_id = self.title = self.state = None
 
     @property
     def is_busy(self) -> bool:
@@ -106,7 +127,9 @@ class Talk:
         self, text: str, files: tuple[Block, ...], *, engine: str | None, model: str | None
     ) -> None:
         """Put a question into the outbox; :meth:`next_submit` sends it."""
-        self.outbox.add(text, files, engine=engine, model=model)
+        question = self.outbox.add(text, files, engine=engine, model=model)
+        if self.is_opening:
+            self._keys_for_next.add(question.key)
 
     def due(self, now_s: float) -> list[Intent]:
         """Return what can be done now: the next turn that is to end, the next question."""
@@ -114,7 +137,9 @@ class Talk:
         turn_id = self.turns.cancelling.next_turn(self._is_there)
         if turn_id is not None and self.conversation_id is not None:
             intents.append(Cancel(self.conversation_id, turn_id))
-        submit = self.outbox.next_submit(self.conversation_id, now_s)
+        submit = None
+        if not self.is_opening:
+            submit = self.outbox.next_submit(self.conversation_id, now_s)
         if submit is not None:
             intents.append(submit)
         return intents
@@ -160,6 +185,12 @@ class Talk:
         self.tokens.update(state, is_whole=isinstance(event, ConversationSnapshot))
         if self.turns.follow(state, now_s):
             self._say("info", "it waits no more: somebody else answered, or it has ended")
+        if isinstance(event, ConversationSnapshot) and state.more_before and not self._is_more_told:
+            self._is_more_told = True
+            self._say(
+                "info",
+                f"older messages are not shown; blockwire show {self.conversation_id} prints them",
+            )
         intents: list[Intent] = []
         if isinstance(event, UnknownEvent) and not event.seq:
             self._receive_notice(event)

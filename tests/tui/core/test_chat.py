@@ -10,7 +10,9 @@ from blockwire.content import (
     BlockCompleted,
     BlockStarted,
     ConversationSnapshot,
+    ConversationState,
     TurnResumed,
+    apply,
 )
 from blockwire.errors import LocalProtocolError
 from blockwire.tty.inputevents import Key, Mouse, Pasted
@@ -800,3 +802,74 @@ def test_a_hint_stands_in_an_empty_chat(typist: Typist) -> None:
     typist.press("x")
     assert typist.rows()[0] == "> x"
     assert typist.chat.press(Key("ctrl-g", "", b""), now_s=typist.now_s) == []
+
+
+@pytest.mark.requirement("chat:conversations:asked-meanwhile")
+def test_what_is_asked_while_another_conversation_is_opened_is_asked_there(typist: Typist) -> None:
+    typist.open("conv_1")
+    typist.press("'/open conv_2'", "enter")
+    typist.press("'for the other'", "enter")
+    assert typist.all(Submit) == []
+
+    typist.open("conv_2")
+
+    submit = typist.last(Submit)
+    assert (submit.conversation_id, submit.content) == ("conv_2", "for the other")
+    assert typist.text == ""
+
+
+@pytest.mark.requirement("chat:conversations:asked-meanwhile")
+def test_what_was_asked_of_a_conversation_that_is_not_there_comes_back(typist: Typist) -> None:
+    typist.open("conv_1")
+    typist.press("'/open conv_2'", "enter")
+    typist.press("'for the other'", "enter")
+
+    typist.failed(typist.last(OpenConversation), "conversation_not_found")
+
+    assert (typist.all(Submit), typist.text) == ([], "for the other")
+    typist.press("enter")
+    assert typist.last(Submit).conversation_id == "conv_1"
+
+
+def test_files_are_not_sent_to_a_conversation_that_is_being_opened(typist: Typist) -> None:
+    typist.open("conv_1")
+    typist.chat.choices.files.append({"id": "f", "type": "file", "name": "a.txt"})
+    typist.press("'/fork'", "enter", "'look'", "enter")
+
+    assert (typist.all(Submit), typist.text) == ([], "look")
+    assert typist.notices() == ["another conversation is being opened; files stay in this one"]
+
+
+@pytest.mark.requirement("chat:conversations:older")
+def test_how_to_see_older_messages_is_told_once(typist: Typist) -> None:
+    typist.open("conv_1")
+    event = ConversationSnapshot(
+        conversation_id="conv_1",
+        seq=9,
+        messages=[],
+        turns=[],
+        open_block_ids=[],
+        more_before="older",
+    )
+    state = apply(ConversationState(), event)
+    for _time in range(2):
+        typist.chat.receive(state, event, now_s=typist.now_s)
+
+    assert typist.notices() == ["older messages are not shown; blockwire show conv_1 prints them"]
+
+
+@pytest.mark.requirement("chat:questions:no-empty")
+def test_a_conversation_is_blank_until_something_is_said(typist: Typist) -> None:
+    assert typist.chat.is_blank
+    submit = typist.ask("first")
+    typist.open("conv_1")
+    typist.chat.dropped("conv_2")
+    assert (typist.chat.conversation_id, typist.chat.is_blank) == ("conv_1", True)
+
+    typist.chat.dropped("conv_1")
+    typist.failed(submit, "engine_not_found", status=422)
+
+    assert (typist.chat.conversation_id, typist.text) == (None, "first")
+    typist.press("enter")
+    typist.submitted(typist.last(Submit), "turn_1")
+    assert not typist.chat.is_blank

@@ -23,6 +23,8 @@ from blockwire.cli.options import (
     options,
     take_config,
 )
+from blockwire.cli.output import note
+from blockwire.cli.places import store_path
 from blockwire.cli.settings import Config, data_folder
 from blockwire.cli.terminals import Screen, screen_of
 from blockwire.client import new_key
@@ -34,7 +36,7 @@ from blockwire.tui.choices import Choices
 from blockwire.tui.driver import ChatDriver
 from blockwire.tui.driveroptions import ON_ENTER, ON_LEAVE, ChatOptions
 from blockwire.tui.inputhistory import InputHistory
-from blockwire.tui.intents import Attach, Intent, OpenConversation
+from blockwire.tui.intents import Attach, Intent
 from blockwire.tui.reflow import known_reflow
 from blockwire.tui.views import ConversationView, FallbackView
 
@@ -132,19 +134,25 @@ async def _chat(config: Config, screen: Screen, arguments: dict[str, Any]) -> in
         remember=inputs.add,
     )
     async with open_gateway(config) as gateway:
+        # A wrong address, token or id is an error now; what is lost later comes back.
+        chat.started(await gateway.client.capabilities())
         if arguments["conversation"] is not None:
-            # A wrong address or id is an error now; what is lost later comes back.
             await gateway.client.read_conversation(arguments["conversation"])
-        await _drive(gateway, chat, chat_options, _first(arguments))
+        try:
+            await _drive(gateway, chat, chat_options, _first(chat, arguments))
+        finally:
+            is_kept = not (gateway.is_own and store_path(config["store"]) is None)
+            if chat.conversation_id is not None and is_kept:
+                note(f"to go on: blockwire chat -c {chat.conversation_id}")
     return 0
 
 
-def _first(arguments: dict[str, Any]) -> list[Intent]:
+def _first(chat: Chat, arguments: dict[str, Any]) -> list[Intent]:
     """Return what the command line asks for."""
     wanted: list[Intent] = []
     conversation_id: str | None = arguments["conversation"]
     if arguments["last"] or conversation_id is not None:
-        wanted.append(OpenConversation(conversation_id))
+        wanted += chat.open(conversation_id)
     return [*wanted, *(Attach(conversation_id, str(path)) for path in arguments["attach"])]
 
 
@@ -159,7 +167,11 @@ async def _drive(
 
     def failed(failure: object) -> None:
         if driver is not None and isinstance(failure, ContextLost):
-            driver.fail(TerminalError(failure.code, "the terminal has dropped the conversation"))
+            driver.fail(
+                TerminalError(
+                    failure.code, "the terminal shows this chat no more; the conversation is kept"
+                )
+            )
 
     terminal_options = TerminalOptions(
         output_fd=chat_options.output_fd,

@@ -370,6 +370,8 @@ class History:
         segment = self._segments[segment_id]
         if segment.paper != self.paper:
             self._forget(segment_id, 0)
+        elif segment.is_measured:
+            return 0
         spent_rows = segment.measure(budget_rows)
         height_rows = segment.height_rows if segment.is_measured else segment.estimate_rows()
         self._segments.set_height(segment_id, height_rows)

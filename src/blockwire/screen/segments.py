@@ -103,9 +103,7 @@ class Segment:
         return self.height_rows + max(rest_chars // self.paper.columns, 1)
 
     def measure(self, budget_rows: int | None = None) -> int:
-        """Count rows until all are, or so many; return how many were."""
-        if self.is_measured:
-            return 0
+        """Count rows until all are, or so many; return how many were. For one that is not measured."""
         spent_rows = 0
         wrap = self.wrap
         lines = self.lines(self._starts[-1] if self._starts else 0)

@@ -13,7 +13,6 @@ import signal
 from types import FrameType
 from typing import Any, Final
 
-from blockwire.host.clipboard import clipboard_sequence, clipboard_tool, copy_with_tool
 from blockwire.host.commands import (
     Command,
     CopyText,
@@ -29,6 +28,7 @@ from blockwire.host.outer import OuterTerminal, is_remote
 from blockwire.host.program import Program
 from blockwire.host.programenv import program_environment
 from blockwire.host.watchdog import ENDING, STOP, Lifeline, Outcome
+from blockwire.tty.clipboard import copy_text
 from blockwire.tty.guard import ExitGuard
 
 __all__ = ["HostDriver"]
@@ -236,9 +236,7 @@ class HostDriver:
     def _perform(self, command: Command) -> None:
         match command:
             case CopyText(text=text):
-                self._queue(clipboard_sequence(text))
-                if (tool := clipboard_tool(self._settings.env)) is not None:
-                    copy_with_tool(tool, text, self._settings.env)
+                self._queue(copy_text(text, self._settings.env))
             case SetTitle(text=text):
                 self._title = text
             case RingBell():

@@ -6,7 +6,6 @@ Spec: docs/spec/chat/drawing.md, "The driver". What is shown is decided below it
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
@@ -20,6 +19,7 @@ from blockwire.client import AsyncClient, ClientError, ConnectionChange
 from blockwire.content import ConversationState
 from blockwire.errors import BlockwireError
 from blockwire.tty import InputEvent, InputParser, Reply, Terminal
+from blockwire.tty.clipboard import clipboard_tool, copy_text
 from blockwire.tui.chat import Chat
 from blockwire.tui.chrome import SPINNER_S, spinner
 from blockwire.tui.driveroptions import ChatOptions, Gateway, Step
@@ -50,9 +50,6 @@ ESCAPE_S: Final = 0.05
 
 PLACE_S: Final = 0.5
 """How long the terminal may take to say where the cursor is."""
-
-CLIPBOARD_BYTES_MAX: Final = 74_994
-"""Of OSC 52, in Base64 less than the 100,000 that xterm takes."""
 
 STOP_S: Final = 0.2
 """How long a stop may take to come."""
@@ -111,12 +108,11 @@ class ChatDriver:
         return self._loop.time()
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to put ``text`` on the clipboard."""
-        data = text.encode("utf-8", "replace")
-        if len(data) > CLIPBOARD_BYTES_MAX:
-            return False
-        self._terminal.write(b"\x1b]52;c;" + base64.b64encode(data) + b"\x1b\\")
-        return True
+        """Put ``text`` on the clipboard: by the terminal, and by a tool of the desktop at hand."""
+        env = self._options.environment
+        sequence = copy_text(text, env)
+        self._terminal.write(sequence)
+        return bool(sequence) or clipboard_tool(env) is not None
 
     def follow(self, conversation_id: str, *, is_new: bool) -> None:
         """Follow the stream of a conversation from now on, and no other."""

@@ -5,10 +5,10 @@ Spec: docs/spec/chat/drawing.md, "The driver".
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from blockwire.client import AsyncClient, ConnectionChange
 from blockwire.content import ConversationState, StreamEvent
@@ -51,6 +51,7 @@ class ChatOptions(Struct, frozen=True, kw_only=True):
         is_remote: Whether the way to the terminal is long.
         rings: Whether the bell says that something waits for the person.
         remember: Keeps an input for the next start.
+        environment: Says which desktop has a clipboard.
     """
 
     look: TerminalLook
@@ -59,3 +60,4 @@ class ChatOptions(Struct, frozen=True, kw_only=True):
     is_remote: bool = False
     rings: bool = False
     remember: Callable[[str], None] = lambda _text: None
+    environment: Mapping[str, str] = field(default_factory=dict)

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import pytest
 
-from blockwire.host.clipboard import clipboard_sequence
 from blockwire.host.commands import CopyText, OuterSequence, RingBell, SetTitle
 from blockwire.host.emulator import EmulatorName, best_emulator
 from blockwire.terminal import Layout, Line, Span, Style
+from blockwire.tty.clipboard import clipboard_sequence
 from tests.host.core.windows import Window
 from tests.host.painting.outer import assert_harmless, check_terminal
 from tests.suites import suite_json

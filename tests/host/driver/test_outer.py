@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import pty
-import stat
 import termios
 from pathlib import Path
 
 import pytest
 
-from blockwire.host.clipboard import (
-    OSC52_BYTES_MAX,
-    clipboard_sequence,
-    clipboard_tool,
-    copy_with_tool,
-)
 from blockwire.host.leaving import LEAVE, enter_sequence
 from blockwire.host.outer import (
     OuterColours,
@@ -121,48 +113,3 @@ def test_what_is_switched_on_is_switched_off() -> None:
         assert (b"1002h" in entered) == has_mouse
         for part in entered.split(b"\x1b[?")[1:]:
             assert b"\x1b[?" + part[:-1] + b"l" in LEAVE
-
-
-def test_copied_text_is_one_sequence_if_terminals_take_it() -> None:
-    assert (
-        clipboard_sequence("é\x1b") == b"\x1b]52;c;" + base64.b64encode(b"\xc3\xa9\x1b") + b"\x1b\\"
-    )
-    assert len(clipboard_sequence("x" * OSC52_BYTES_MAX)) == 99_992 + 9
-    assert clipboard_sequence("x" * (OSC52_BYTES_MAX + 1)) == b""
-
-
-TOOLS: list[tuple[dict[str, str], str, list[str], str | None]] = [
-    # environment,            platform, installed,           first word of the command
-    ({"WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, "linux", ["wl-copy", "xclip"], "wl-copy"),
-    ({"WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, "linux", ["xclip"], "xclip"),
-    ({"DISPLAY": ":0"}, "linux", ["wl-copy", "xsel"], "xsel"),
-    ({"DISPLAY": ":0"}, "linux", [], None),
-    ({}, "linux", ["wl-copy", "xclip", "xsel", "pbcopy"], None),
-    ({}, "darwin", ["pbcopy"], "pbcopy"),
-    ({"SSH_TTY": "/dev/ttys1"}, "darwin", ["pbcopy"], None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("env", "platform", "installed", "tool"), TOOLS)
-def test_the_tool_is_that_of_the_desktop_at_hand(
-    tmp_path: Path, env: dict[str, str], platform: str, installed: list[str], tool: str | None
-) -> None:
-    for name in installed:
-        (tmp_path / name).write_text("", encoding="utf-8")
-        (tmp_path / name).chmod(0o755)
-
-    command = clipboard_tool({**env, "PATH": str(tmp_path)}, platform=platform)
-
-    assert (command[0] if command else None) == tool
-
-
-def test_a_tool_gets_the_text_and_may_fail(tmp_path: Path) -> None:
-    tool = tmp_path / "tool"
-    tool.write_text(f"#!/bin/sh\nexec cat > {tmp_path}/copied\n", encoding="utf-8")
-    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
-    env = {"PATH": os.environ["PATH"]}
-
-    copy_with_tool([str(tool)], "text", env).join(10)
-    copy_with_tool([str(tmp_path / "missing")], "text", env).join(10)
-
-    assert (tmp_path / "copied").read_text(encoding="utf-8") == "text"

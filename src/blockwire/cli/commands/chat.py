@@ -132,6 +132,7 @@ async def _chat(config: Config, screen: Screen, arguments: dict[str, Any]) -> in
         is_remote=bool(os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY")),
         rings=arguments["bell"],
         remember=inputs.add,
+        environment=os.environ,
     )
     async with open_gateway(config) as gateway:
         # A wrong address, token or id is an error now; what is lost later comes back.

@@ -1,6 +1,6 @@
 """Copied text on its way out: to the outer terminal, and to a tool of the desktop at hand.
 
-Spec: docs/spec/host/process.md, "Clipboard". Both are tried: many terminals do not take it, and over
+Spec: docs/spec/host/process.md, "Clipboard"; docs/spec/chat/drawing.md, "The driver". Both are tried: many terminals do not take it, and over
 a network there is no tool.
 """
 
@@ -15,7 +15,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["OSC52_BYTES_MAX", "clipboard_sequence", "clipboard_tool", "copy_with_tool"]
+__all__ = ["OSC52_BYTES_MAX", "clipboard_sequence", "clipboard_tool", "copy_text", "copy_with_tool"]
 
 OSC52_BYTES_MAX: Final = 74_994
 """What fits into the 100,000 bytes that terminals take of a control string."""
@@ -79,3 +79,15 @@ def copy_with_tool(command: Sequence[str], text: str, env: Mapping[str, str]) ->
     thread = threading.Thread(target=copy, name="clipboard", daemon=True)
     thread.start()
     return thread
+
+
+def copy_text(text: str, env: Mapping[str, str]) -> bytes:
+    """Give ``text`` to the tool at hand, and return what gives it to the terminal.
+
+    Args:
+        text: To be copied.
+        env: Says which desktop, if any.
+    """
+    if (tool := clipboard_tool(env)) is not None:
+        copy_with_tool(tool, text, env)
+    return clipboard_sequence(text)

@@ -18,6 +18,10 @@ CLICK_UNITS: Final[tuple[SelectionUnit, ...]] = ("character", "word", "line", "b
 # At the edge, a drag scrolls by one row after this time, and again.
 AUTOSCROLL_S: Final = 0.06
 
+# The character that was pressed, among the marks of the screen.
+_START: Final = "press-start"
+_END: Final = "press-end"
+
 
 class _Click(NamedTuple):
     row: int
@@ -53,6 +57,8 @@ class Pointer:
         self._was_following = self._screen.viewport.is_following
         self._screen.selection.clear()
         self._hold()
+        marks = self._screen.marks
+        marks[_START], marks[_END] = self._range_at(row, column)
         if number > 1:
             self._begin()
 
@@ -101,7 +107,8 @@ class Pointer:
 
     def _begin(self) -> None:
         unit = CLICK_UNITS[self._click.number - 1]
-        self._screen.selection.begin(self._range_at(self._click.row, self._click.column), unit)
+        marks = self._screen.marks
+        self._screen.selection.begin(Range(marks[_START], marks[_END]), unit)
 
     def _extend(self) -> None:
         self._screen.selection.extend_to(self._range_at(*self._last))

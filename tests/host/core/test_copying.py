@@ -128,6 +128,30 @@ def test_a_selection_is_made_while_text_arrives() -> None:
     assert window.text()[-2] == "output 19"
 
 
+@pytest.mark.requirement("host:copying:drag")
+def test_a_drag_begins_at_what_was_pressed_also_after_scrolling() -> None:
+    window = window_of("\n".join(map(str, range(10, 50))), rows=6)
+    window.look()
+
+    window.mouse("press", 0, 0).mouse("up", 0, 0).mouse("drag", 0, 1).mouse("release", 0, 1)
+    assert window.copied == ["3\n44\n45\n4"]
+
+    window.keys("escape").mouse("press", 3, 1).output("\x1b[3J").keys("shift-home")
+    window.mouse("drag", 0, 0).mouse("release", 0, 0)
+    assert window.copied[1].split("\n") == [str(number) for number in range(10, 50)]
+
+
+@pytest.mark.requirement("host:copying:update-clears")
+def test_a_press_on_text_that_goes_begins_where_text_is() -> None:
+    window = window_of("\n".join(map(str, range(10, 50))), rows=6)
+    window.look()
+    window.mouse("press", 0, 0).update("text", "ab\ncd").look()
+
+    window.mouse("drag", 1, 1).mouse("release", 1, 1)
+
+    assert window.copied == ["ab\ncd"]
+
+
 @pytest.mark.requirement("host:copying:update-clears")
 def test_a_selection_in_a_block_that_changes_is_gone_and_nothing_breaks() -> None:
     window = window_of()

@@ -12,7 +12,7 @@ import pytest
 from tests.acceptance.terminals.blocksprogram import blocks_program, streamer
 from tests.acceptance.terminals.conftest import Place, until_answered
 from tests.acceptance.terminals.oracle import check_chat, check_host, check_transcript, told
-from tests.acceptance.terminals.outer import Outer, term
+from tests.acceptance.terminals.outer import Outer, Whom, term
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -180,3 +180,19 @@ def test_t13_a_stop_in_a_flood_cuts_no_frame_and_another_size_is_seen_after_it()
         assert lines == [*range(lines[0], lines[-1] + 1)]
     check_host(outer.output)
     assert told_count(outer.output, "left") == told_count(outer.output, "entered") == 3
+
+
+@pytest.mark.situation("T14")
+@pytest.mark.parametrize("whom", ["watchdog", "host"])
+def test_t14_the_transcript_stands_there_too_if_the_window_is_told_to_end(whom: Whom) -> None:
+    """anthropics/claude-code #89754."""
+    program = blocks_program(*streamer(50, every_ms=0), ["print", "half a row"], ["key"])
+    with Outer(term(*program)) as outer:
+        outer.until_shown("half a row")
+        outer.kill(signal.SIGTERM, whom)
+
+        assert outer.exit_status() == -signal.SIGTERM
+        assert outer.transcript() == [*(f"token {it}" for it in range(50)), "half a row"]
+        assert modes_on(outer.output) == set()
+    check_host(outer.output)
+    check_transcript(outer.output)

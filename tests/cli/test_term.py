@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from blockwire.cli.keysettings import default_keys, keymap_of
 from blockwire.cli.settings import SettingName, load_config
-from blockwire.cli.termoptions import default_keys, keymap_of, new_session
+from blockwire.cli.termoptions import new_session
 from blockwire.errors import LocalProtocolError
 from blockwire.host.outer import OuterColours
 from tests.cli.conftest import Run
@@ -25,7 +26,7 @@ def test_what_is_no_terminal_is_refused_with_a_sentence(tmp_path: Path) -> None:
     ended = run("term", "--", "true", env={"TERM": "xterm", "HOME": str(tmp_path)})
 
     assert ended.returncode == 2
-    assert b"term needs a terminal: standard input is none." in ended.stderr
+    assert b"term needs a terminal: standard input is not one." in ended.stderr
     assert ended.stdout == b""
 
 
@@ -42,7 +43,7 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(term: str) -> None:
 def test_output_that_goes_elsewhere_is_refused() -> None:
     with Outer(["sh", "-c", f"{' '.join(TERM)} -- true | cat"]) as outer:
         assert outer.read_to_end() == 0
-        assert b"term needs a terminal: standard output is none." in outer.output
+        assert b"term needs a terminal: standard output is not one." in outer.output
 
 
 @pytest.mark.parametrize(

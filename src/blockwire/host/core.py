@@ -251,6 +251,7 @@ class HostCore:
         controls, screen = self._controls, self._screen
         return Reader(
             mode=mode,
+            is_alternate=self._emulator.modes.is_alternate,
             title=self._path.title,
             rows_below=screen.viewport.rows_below,
             query=screen.search.query,

@@ -46,14 +46,17 @@ HINTS: Final[Mapping[Mode, tuple[tuple[Mode, str, str], ...]]] = MappingProxyTyp
             ("copy", "leave", "back"),
             ("copy", "help", "help"),
         ),
-        "help": (("help", "leave", "back"),),
+        "help": (
+            ("help", "leave", "back"),
+            ("help", "page-down", "more"),
+        ),
     }
 )
 """Mode to what its status line tells of, the most useful first: whose action, which, and what it does."""
 
 TITLES: Final[Mapping[Mode, str]] = MappingProxyType(
     {
-        "live": "Any time, when the program's first screen is shown",
+        "live": "Any time, but while a program fills the screen only {prefix}",
         "reading": "While reading further up",
         "prefix": "After {prefix}",
         "search": "While a search is typed",
@@ -71,6 +74,7 @@ class Reader(NamedTuple):
 
     Attributes:
         mode: What keys are for.
+        is_alternate: Whether the program fills the screen: all keys but the prefix are its own.
         title: Of the program.
         rows_below: What is seen.
         query: Of the search.
@@ -79,6 +83,7 @@ class Reader(NamedTuple):
     """
 
     mode: Mode
+    is_alternate: bool
     title: str
     rows_below: int
     query: str
@@ -91,6 +96,7 @@ def status_line(reader: Reader, keymap: Keymap) -> StatusLine:
     keys = tuple(
         KeyHint(key, does)
         for table, action, does in HINTS[reader.mode]
+        if action == "prefix" or reader.mode != "live" or not reader.is_alternate
         if (key := keymap.first_key(table, action))
     )
     prompt = None

@@ -106,3 +106,9 @@ def test_a_mode_without_keys_has_no_section_and_no_hints() -> None:
     keymap = Keymap({name: "" for name in ACTION_NAMES if name.startswith(("help.", "search."))})
 
     assert len(help_sections(keymap)) == len(MODES) - 2
+
+
+def test_the_help_says_how_to_see_the_rest_of_it() -> None:
+    window = Window(60, 8).keys("prefix", "?")
+
+    assert "PageDown more" in window.status

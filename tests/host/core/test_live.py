@@ -157,6 +157,16 @@ def test_a_program_on_its_alternate_screen_has_the_window_but_for_the_status_lin
     assert window.transcript() == [str(number) for number in range(9)]
 
 
+def test_the_status_line_tells_of_no_key_that_is_the_programs() -> None:
+    window = Window(60, 5)
+    assert "Shift-PageUp scroll" in window.status
+
+    window.output("\x1b[?1049h")
+
+    assert "Shift-PageUp" not in window.status
+    assert "Ctrl-] keys" in window.status
+
+
 @pytest.mark.requirement("host:alternate:blocks")
 def test_a_block_that_comes_meanwhile_is_there_afterwards() -> None:
     window = Window(10, 6).open().output("$ vim\n", "\x1b[?1049h\x1b[Hvim").append("one", "block")

@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913 - options, all by name
 def _check_terminal() -> None:
     for stream, name in ((sys.stdin, "standard input"), (sys.stdout, "standard output")):
         if not stream.isatty():
-            raise click.UsageError(f"term needs a terminal: {name} is none.")
+            raise click.UsageError(f"term needs a terminal: {name} is not one.")
     if (term := os.environ.get("TERM", "")) in _BLIND_TERMS:
         what = f"TERM is {term!r}" if term else "TERM is not set"
         raise click.UsageError(f"term needs a terminal that it can draw on: {what}.")

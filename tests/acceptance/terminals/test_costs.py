@@ -17,6 +17,7 @@ import pytest
 from blockwire.content import BlockState, TurnState
 from blockwire.render import TerminalLook
 from blockwire.screen import layout as layout_module
+from blockwire.terminal import project_line
 from blockwire.tui.views import FallbackView
 from tests.host.core.windows import Window
 from tests.tui.drawing.shows import EMPTY, finished, prompt
@@ -44,7 +45,7 @@ class Cost:
 def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Return what counts within a block."""
     cost = Cost()
-    project = layout_module.project_line
+    project = project_line
 
     def counted(text: str, **options: Any) -> Any:
         cost.lines += 1

@@ -294,8 +294,10 @@ class Controls:
             self.notices.say("there is no Block here", now_s)
             return
         history = self._screen.history
-        end = history.segment(segment_id).content.scalar_count
-        chosen = Range(Position(segment_id, 0), Position(segment_id, end))
+        text = history.segment(segment_id).content.text()
+        # What keeps it apart from the Block above is none of it.
+        start = len(text) - len(text.lstrip("\n"))
+        chosen = Range(Position(segment_id, start), Position(segment_id, len(text)))
         self._screen.selection.select(chosen)
         self._copy(copy(history, chosen), now_s)
 

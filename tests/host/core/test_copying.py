@@ -180,6 +180,12 @@ def test_a_block_without_text_is_none_to_be_copied_or_gone_to() -> None:
     assert window.keys("prefix", "{").text()[0] == "first"
 
 
+def test_the_empty_lines_before_a_block_are_not_copied() -> None:
+    window = window_of("\n\n  first\n\nlast", rows=9)
+
+    assert window.keys("prefix", "c").copied == ["  first\n\nlast"]
+
+
 def test_a_block_above_what_is_seen_is_copied_and_without_any_nothing() -> None:
     window = window_of("first", rows=5).output("\n".join(map(str, range(20))))
     assert window.keys("prefix", "c").copied == ["first"]

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 
 from blockwire.host.compositor import compose
 from blockwire.host.keymap import DEFAULT_KEYS
+from blockwire.host.updating import UPDATE_S
 from tests.host.core.windows import KEYS, MOUSE, Window
 
 _TEXTS: Final = st.sampled_from(
     ["word", "two\nrows", "a longer text that wraps", "日本", "\x1b[31mred\x1b[0m", "\r", "x\n",
      "\x1b[2J\x1b[H", "\x1b[3J", "\x1b[5;2H", "\x1b[?1049h", "\x1b[?1049l", "\x1b[2;4r", "\x1b[r",
-     "\x1b[?1000h\x1b[?1006h", "\x1b[?1000l", "\x1bc", "".join(f"{n}\n" for n in range(9))]
+     "\x1b[?1000h\x1b[?1006h", "\x1b[?1000l", "\x1bc", "\x1b[?2026h", "\x1b[?2026l\x1b[?2026h", "".join(f"{n}\n" for n in range(9))]
 )  # fmt: skip
 _NAMES: Final = sorted({*KEYS, *(key for it in DEFAULT_KEYS["copy"].values() for key in it)})
 _STEPS: Final = st.one_of(
@@ -66,7 +67,7 @@ def test_whatever_is_done_the_outer_terminal_shows_what_there_is(
 
     for step in steps:
         play(window, step, blocks)
-    seen = window.look()
+    seen = window.wait(UPDATE_S).look()
 
     frame = compose(window.core._picture())
     painted = ["".join(span.text for span in row).rstrip() for row in frame.rows]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TextIO
 
 from blockwire.render import TerminalLook
+from blockwire.text import AmbiguousWidth
 
 __all__ = ["ColorFlag", "Screen", "screen_of", "wants_colour"]
 
@@ -57,6 +58,7 @@ def screen_of(
     *,
     flag: ColorFlag = "auto",
     width: int | None = None,
+    ambiguous_width: AmbiguousWidth | None = None,
     env: Mapping[str, str] = os.environ,
 ) -> Screen:
     """Return what ``stream`` can show.
@@ -65,16 +67,19 @@ def screen_of(
         stream: Standard output, usually.
         flag: ``--color``.
         width: ``--width``, columns.
+        ambiguous_width: The setting; without it what the environment says.
         env: The environment.
     """
     is_tty = stream.isatty()
     colour = wants_colour(flag, env, is_tty=is_tty)
     can_escape = is_tty and env.get("TERM", "") not in _BLIND_TERMS and flag != "never"
+    if ambiguous_width is None:
+        ambiguous_width = 2 if env.get("BLOCKWIRE_AMBIGUOUS_WIDTH") == "2" else 1
     look = TerminalLook(
         columns=max(width or _columns(stream, env), 1),
         escapes=can_escape or colour,
         colour=colour,
-        ambiguous_width=2 if env.get("BLOCKWIRE_AMBIGUOUS_WIDTH") == "2" else 1,
+        ambiguous_width=ambiguous_width,
     )
     return Screen(look, is_terminal=is_tty or colour)
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from blockwire.cli.keysettings import keymap_of
 from blockwire.cli.settings import Config
 from blockwire.cli.terminals import ColorFlag, wants_colour
 from blockwire.errors import LocalProtocolError
 from blockwire.host.core import HostCore
 from blockwire.host.drivercore import NewSession
 from blockwire.host.emulator import best_emulator
-from blockwire.host.keymap import DEFAULT_KEYS, Keymap
 from blockwire.host.options import HostOptions
 from blockwire.host.outer import OuterColours, colour_depth
 from blockwire.host.programoutput import TerminalColours
 from blockwire.host.theme import ROLES, Theme, ThemeName, theme_from
 
-__all__ = ["COLOUR_ROLES", "default_keys", "keymap_of", "new_session", "theme_of"]
+__all__ = ["COLOUR_ROLES", "new_session", "theme_of"]
 
 COLOUR_ROLES: Final = ROLES
 """What ``[colours]`` may name."""
@@ -29,30 +29,6 @@ MIB: Final = 1_048_576
 
 _LIGHT: Final = 0.5
 """Backgrounds brighter than this want dark text."""
-
-
-def default_keys() -> dict[str, tuple[str, ...]]:
-    """Return each action that ``[keys]`` may name, and its keys if it does not."""
-    return {
-        f"{mode}.{action}": keys
-        for mode, actions in DEFAULT_KEYS.items()
-        for action, keys in actions.items()
-    }
-
-
-def keymap_of(config: Config) -> Keymap:
-    """Return what keys do.
-
-    Raises:
-        LocalProtocolError: ``invalid_config``, naming the file and the action.
-    """
-    try:
-        return Keymap(config.keys)
-    except LocalProtocolError as error:
-        at = (error.pointer or "").removeprefix("/")
-        raise LocalProtocolError(
-            "invalid_config", f"{config.path}: [keys] {at}: {error.detail}"
-        ) from None
 
 
 def theme_of(config: Config, name: ThemeName) -> Theme:

@@ -12,6 +12,7 @@ from typing import Final
 from blockwire.content.answers import read_answer
 from blockwire.errors import LocalProtocolError
 from blockwire.text import AmbiguousWidth
+from blockwire.tty.bindings import Bindings
 from blockwire.tty.inputevents import Focus, InputEvent, Key, Pasted
 from blockwire.tui.asked import Asked
 from blockwire.tui.choices import Choices
@@ -34,7 +35,7 @@ from blockwire.tui.intents import (
     Repaint,
     Suspend,
 )
-from blockwire.tui.keys import KeyLookup, default_action
+from blockwire.tui.keys import CHAT_KEYS
 from blockwire.tui.pastes import PASTE_CHARS_MAX
 from blockwire.tui.talk import Talk
 
@@ -54,7 +55,7 @@ class ChatInput:
         new_key: Returns a fresh idempotency key.
         choices: Engine, model, reasoning; changed by commands.
         history: Earlier inputs.
-        lookup: What keys do.
+        bindings: What keys do; their defaults are those of ``CHAT_KEYS``.
         ambiguous_width: Cells of a character of ambiguous width.
         is_animated: Whether the status may change by itself, as seconds do.
 
@@ -70,20 +71,20 @@ class ChatInput:
         new_key: Callable[[], str],
         choices: Choices | None = None,
         history: InputHistory | None = None,
-        lookup: KeyLookup = default_action,
+        bindings: Bindings | None = None,
         ambiguous_width: AmbiguousWidth = 1,
         is_animated: bool = True,
     ) -> None:
         self.choices = Choices() if choices is None else choices
+        self._bindings = Bindings(CHAT_KEYS) if bindings is None else bindings
         self.talk = Talk(new_key=new_key, say=self._say)
         self.desk = Desk(
             InputHistory() if history is None else history,
-            lookup=lookup,
+            lookup=self._bindings.lookup,
             ambiguous_width=ambiguous_width,
             known=lambda: self.choices.known,
         )
         self._notices: list[Notice] = []
-        self._lookup = lookup
         self._ambiguous_width: AmbiguousWidth = ambiguous_width
         self._is_animated = is_animated
         self._now_s = self._last_key_s = 0.0
@@ -151,7 +152,7 @@ class ChatInput:
         return self._settled(intents, now_s)
 
     def _press_key(self, key: Key) -> list[Intent]:
-        action = self._lookup(key.name)
+        action = self._bindings.lookup(key.name)
         if action != "interrupt":
             self._quit_armed_s = None
         if self.desk.press_search(key, action):
@@ -290,7 +291,13 @@ class ChatInput:
         """Run a command; its text is taken if it was done."""
         command = parse_command(text)
         assert command is not None, "the caller looked"
-        place = CommandPlace(self.choices, self._say, self.talk.conversation_id, self.talk.state)
+        place = CommandPlace(
+            self.choices,
+            self._say,
+            self.talk.conversation_id,
+            self.talk.state,
+            self._bindings.describe,
+        )
         try:
             intents = run_command(command, place)
         except LocalProtocolError as error:

@@ -5,16 +5,15 @@ Spec: docs/spec/chat/commands.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from blockwire.client import Conversation, SearchHit
 from blockwire.content import Block
-from blockwire.tty.bindings import describe_key
 from blockwire.tui.commands import COMMANDS
 from blockwire.tui.completion import Known
-from blockwire.tui.keys import CHAT_KEYS, ChatAction
+from blockwire.tui.keys import ChatAction
 
 __all__ = ["Choices", "conversation_lines", "help_lines", "hit_lines"]
 
@@ -103,13 +102,17 @@ def hit_lines(hits: Iterable[SearchHit]) -> list[str]:
     return lines
 
 
-def help_lines() -> list[str]:
-    """Return all commands and the keys that are worth knowing."""
+def help_lines(describe_keys: Callable[[str], str]) -> list[str]:
+    """Return all commands and the keys that are worth knowing.
+
+    Args:
+        describe_keys: Returns the key of an action as people read it; empty if it has none.
+    """
     names = [f"/{name} {command.usage}".rstrip() for name, command in COMMANDS.items()]
     longest = max(map(len, names))
     lines = [
         f"{name:<{longest}}  {command.summary}"
         for name, command in zip(names, COMMANDS.values(), strict=True)
     ]
-    keys = [(describe_key(CHAT_KEYS[action][0]), summary) for action, summary in _HELP_KEYS.items()]
-    return lines + [f"{key:<{longest}}  {summary}" for key, summary in keys]
+    keys = [(describe_keys(action), summary) for action, summary in _HELP_KEYS.items()]
+    return lines + [f"{key:<{longest}}  {summary}" for key, summary in keys if key]

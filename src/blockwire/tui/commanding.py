@@ -50,12 +50,14 @@ class CommandPlace(NamedTuple):
         say: Takes what is said to the person.
         conversation_id: None before the first question.
         state: Of the conversation, as far as it was read.
+        describe_keys: Returns the key of an action as people read it; empty if it has none.
     """
 
     choices: Choices
     say: Callable[[Notice], None]
     conversation_id: str | None
     state: ConversationState | None
+    describe_keys: Callable[[str], str]
 
     def named(self) -> str:
         """Return the conversation.
@@ -212,7 +214,7 @@ def _last_code(messages: Iterable[Message]) -> str | None:
 
 
 def _help(_argument: str, place: CommandPlace) -> list[Intent]:
-    return _say(place, "\n".join(help_lines()))
+    return _say(place, "\n".join(help_lines(place.describe_keys)))
 
 
 def _quit(_argument: str, _place: CommandPlace) -> list[Intent]:

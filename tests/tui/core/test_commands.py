@@ -9,6 +9,7 @@ import pytest
 from blockwire.content import ConversationState
 from blockwire.errors import LocalProtocolError
 from blockwire.jsontext import Json
+from blockwire.tty.bindings import Bindings
 from blockwire.tui.choices import Choices, help_lines
 from blockwire.tui.commanding import CommandPlace, run_command
 from blockwire.tui.commands import (
@@ -34,6 +35,7 @@ from blockwire.tui.intents import (
     Quit,
     Search,
 )
+from blockwire.tui.keys import CHAT_KEYS
 from blockwire.tui.menu import CompletionMenu
 from tests.tui.core.typists import conversation, message
 
@@ -54,6 +56,8 @@ PARSED: list[tuple[str, ParsedCommand | None]] = [
     ("/2 of it",                  None),
     ("",                          None),
 ]  # fmt: skip
+
+KEYS = Bindings(CHAT_KEYS)
 
 
 @pytest.mark.requirement("chat:commands:what-is-one")
@@ -237,7 +241,9 @@ class Place:
         command = parse_command(text)
         assert command is not None
         conversation_id = None if self.state is None else "conv_1"
-        place = CommandPlace(self.choices, self.said.append, conversation_id, self.state)
+        place = CommandPlace(
+            self.choices, self.said.append, conversation_id, self.state, KEYS.describe
+        )
         return run_command(command, place)
 
 
@@ -363,6 +369,6 @@ def test_help_names_every_command_and_the_keys() -> None:
     place.run("/help")
 
     text = place.said[0].text
-    assert text == "\n".join(help_lines())
+    assert text == "\n".join(help_lines(KEYS.describe))
     assert all(f"/{name}" in text for name in COMMANDS)
     assert "Alt-Enter" in text

@@ -90,7 +90,12 @@ def command(question: tuple[str, ...], **arguments: Any) -> int:
 
 
 async def _ask(config: Config, text: str, engine: str | None, arguments: dict[str, Any]) -> int:
-    screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
+    screen = screen_of(
+        sys.stdout,
+        flag=arguments["color"],
+        width=arguments["width"],
+        ambiguous_width=config["ambiguous_width"],
+    )
     printer = None
     if not arguments["as_json"]:
         printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"])

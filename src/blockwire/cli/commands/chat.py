@@ -14,6 +14,7 @@ from blockwire.cli.attaching import FILE
 from blockwire.cli.encoding import ID, TEXT, read_text_input
 from blockwire.cli.gateways import GatewayAtHand, open_gateway
 from blockwire.cli.inputfile import InputFile
+from blockwire.cli.keysettings import chat_bindings_of
 from blockwire.cli.linechat import LineChat
 from blockwire.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
 from blockwire.cli.options import (
@@ -86,7 +87,6 @@ def command(**arguments: Any) -> int:
     """  # noqa: D301 - click reads the escape: the lines below it stay as they are
     if arguments["last"] and arguments["conversation"] is not None:
         raise click.UsageError("--last and --conversation name two conversations; give one")
-    screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
     is_piped = not sys.stdin.isatty()
     text = read_text_input() if is_piped else ""
     if is_piped and not text.strip():
@@ -94,6 +94,12 @@ def command(**arguments: Any) -> int:
     engine = arguments["engine"]
     config = take_config(arguments)
     arguments["engine"] = engine
+    screen = screen_of(
+        sys.stdout,
+        flag=arguments["color"],
+        width=arguments["width"],
+        ambiguous_width=config["ambiguous_width"],
+    )
     if is_piped or not sys.stdout.isatty() or os.environ.get("TERM", "") in {"", "dumb"}:
         return anyio.run(_chat_in_lines, config, screen, text.strip(), arguments)
     return anyio.run(_chat, config, screen, arguments)
@@ -123,6 +129,7 @@ async def _chat(config: Config, screen: Screen, arguments: dict[str, Any]) -> in
         ),
         history=InputHistory(inputs.read()),
         ambiguous_width=screen.look.ambiguous_width,
+        bindings=chat_bindings_of(config),
         is_animated=is_animated,
     )
     chat_options = ChatOptions(

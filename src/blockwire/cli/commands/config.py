@@ -53,12 +53,14 @@ def check(file: str | None) -> None:
     Settings, keys, colours, engines, and the token file that it names. Prints "ok", or what is wrong and status 1:
     a gateway that is told to read its configuration again (SIGHUP) would not take it.
     """
+    from blockwire.cli.keysettings import chat_bindings_of, keymap_of
     from blockwire.cli.parts import auth_of, engines_of, http_settings_of
     from blockwire.cli.system import SystemClock, UlidFactory
-    from blockwire.cli.termoptions import keymap_of, theme_of
+    from blockwire.cli.termoptions import theme_of
 
     config = load_config({}, path=file)
     keymap_of(config)
+    chat_bindings_of(config)
     theme_of(config, "dark")
     engines_of(config, clock=SystemClock(), ids=UlidFactory())
     http_settings_of(config)
@@ -109,9 +111,11 @@ def _tables(config: Config) -> dict[str, dict[str, Resolved]]:
     Raises:
         LocalProtocolError: ``invalid_config``: the file has some that there are not.
     """
-    from blockwire.cli.termoptions import COLOUR_ROLES, default_keys, keymap_of, theme_of
+    from blockwire.cli.keysettings import chat_bindings_of, default_keys, keymap_of
+    from blockwire.cli.termoptions import COLOUR_ROLES, theme_of
 
     keymap_of(config)
+    chat_bindings_of(config)
     theme_of(config, "dark")
     keys = {
         name: _resolved(config, config.keys.get(name), list(default))

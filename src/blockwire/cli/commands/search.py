@@ -75,7 +75,12 @@ def command(words: tuple[str, ...], *, rebuild: bool, **arguments: Any) -> None:
 
 
 async def _search(config: Config, query: str, arguments: dict[str, Any]) -> None:
-    screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
+    screen = screen_of(
+        sys.stdout,
+        flag=arguments["color"],
+        width=arguments["width"],
+        ambiguous_width=config["ambiguous_width"],
+    )
     filters = SearchFilters(
         conversation_id=arguments["conversation"],
         role=arguments["role"],

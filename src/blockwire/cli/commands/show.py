@@ -38,7 +38,12 @@ def command(conversation: str | None, **arguments: Any) -> None:
 
 
 async def _show(config: Config, conversation_id: str | None, arguments: dict[str, Any]) -> None:
-    screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
+    screen = screen_of(
+        sys.stdout,
+        flag=arguments["color"],
+        width=arguments["width"],
+        ambiguous_width=config["ambiguous_width"],
+    )
     printer = TurnPrinter(screen, with_reasoning=arguments["reasoning"], names_speakers=True)
     async with open_client(config, makes_store=False) as client:
         if conversation_id is None:

@@ -55,7 +55,7 @@ def command(conversation: str | None, **arguments: Any) -> None:
 
 
 async def _watch(config: Config, conversation_id: str | None, arguments: dict[str, Any]) -> None:
-    watching = _Watching(arguments)
+    watching = _Watching(config, arguments)
     # Whoever waits for the first conversation may wait on a store of its own.
     async with open_gateway(config, makes_store=conversation_id is None) as gateway:
         if conversation_id is not None:
@@ -73,12 +73,17 @@ class _Watching:
         is_idle: Whether nothing runs in the conversation that was shown last.
     """
 
-    def __init__(self, arguments: dict[str, Any]) -> None:
+    def __init__(self, config: Config, arguments: dict[str, Any]) -> None:
         self.is_idle = False
         self.until_idle: bool = arguments["until_idle"]
         self._as_json: bool = arguments["as_json"]
         self._after: int = arguments["after"]
-        screen = screen_of(sys.stdout, flag=arguments["color"], width=arguments["width"])
+        screen = screen_of(
+            sys.stdout,
+            flag=arguments["color"],
+            width=arguments["width"],
+            ambiguous_width=config["ambiguous_width"],
+        )
         self._printer = TurnPrinter(
             screen, with_reasoning=arguments["reasoning"], names_speakers=True
         )

@@ -13,6 +13,8 @@ import pty
 import select
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +43,7 @@ IDLE_EVERY_S: Final = 0.25
 """How often the driver does what can wait while a program writes all the time."""
 
 PROGRAM_S_MAX: Final = 60.0
+END_S_MAX: Final = 5.0
 
 _MB: Final = 1e6
 
@@ -139,9 +142,21 @@ def _term_command(inner: Sequence[str], _folder: Path) -> list[str]:
     return [sys.executable, "-m", "blockwire", "term", *options, "--", *inner]
 
 
+def _tmux(folder: Path) -> list[str]:
+    """Return the command of a tmux that has nothing to do with anybody else's."""
+    return ["tmux", "-S", str(folder / "socket"), "-f", os.devnull]
+
+
 def _tmux_command(inner: Sequence[str], folder: Path) -> list[str]:
-    tmux = ["tmux", "-S", str(folder / "socket"), "-f", os.devnull]
-    return [*tmux, "new-session", "-x", str(COLUMNS), "-y", str(ROWS), f"exec {shlex.join(inner)}"]
+    return [
+        *_tmux(folder),
+        "new-session",
+        "-x",
+        str(COLUMNS),
+        "-y",
+        str(ROWS),
+        f"exec {shlex.join(inner)}",
+    ]
 
 
 @contextmanager
@@ -160,7 +175,17 @@ def _in_terminal(command: Sequence[str]) -> Iterator[int]:
     finally:
         # Its terminal is gone: whoever is left in it is hung up on.
         os.close(fd)
-        os.waitpid(pid, 0)
+        _see_dead(pid)
+
+
+def _see_dead(pid: int) -> None:
+    ends_at_s = time.monotonic() + END_S_MAX
+    while os.waitpid(pid, os.WNOHANG)[0] == 0:
+        if time.monotonic() > ends_at_s:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return
+        time.sleep(0.01)
 
 
 def _run_program(make: Callable[[Sequence[str], Path], list[str]], data: bytes) -> dict[str, float]:
@@ -173,6 +198,9 @@ def _run_program(make: Callable[[Sequence[str], Path], list[str]], data: bytes) 
         with _in_terminal(make(inner, folder)) as fd:
             _drain(fd)
         if not result.exists():
+            if make is _tmux_command:
+                # Its server outlives every client as long as something runs in it.
+                subprocess.run([*_tmux(folder), "kill-server"], check=False)
             raise TimeoutError(f"{make.__name__} has not read all within {PROGRAM_S_MAX} s")
         spent: dict[str, float] = json.loads(result.read_text("utf-8"))  # noqa: TID251 - ours
         return spent

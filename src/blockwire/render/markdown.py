@@ -277,11 +277,11 @@ def code_label(language: str, place: Place = TOP) -> FlowLine:
 
 
 def code_line(line: str, language: str, look: TerminalLook, place: Place = TOP) -> FlowLine:
-    """Return one line of code; coloured, as it is by itself, where it is not laid out here."""
+    """Return one line of code, coloured as it is by itself."""
     if not line:
         return _bare(place.first)
     text = shown_text(line, look)
-    pieces = None if look.lays_out else line_pieces(text, language)
+    pieces = line_pieces(text, language)
     if pieces is None:
         return _code((Span(text, _CODE),), place)
     return _code(

@@ -262,3 +262,15 @@ def test_one_goes_on_from_where_a_match_has_gone() -> None:
     desk.update("an APPLE", "no fruit")
 
     assert start(search.go_next()) == (3, 8)
+
+
+def test_one_step_searches_several_lines_that_are_shown_with_labels() -> None:
+    desk = Desk()
+    segment_id = desk.append("a", "a\tfox\nno\x1b\na fox")
+
+    desk.screen.search.find("fox", Position(0, 0))
+    has_more = desk.screen.search.step(10_000)
+
+    starts = [match.start.offset for match in desk.screen.search.matches_in(segment_id)]
+    assert starts == [2, 12]
+    assert not has_more

@@ -545,6 +545,21 @@ def test_the_alternate_screen_amid_something_half_written_loses_no_row(
     assert left(emulator) == ["4"]
 
 
+@pytest.mark.requirement("host:emulation:resize")
+@pytest.mark.parametrize("size", [(20, 5), (20, 1), (6, 3), (6, 10)])
+def test_a_place_saved_further_down_does_not_push_rows_out(
+    make: Make, size: tuple[int, int]
+) -> None:
+    emulator = make(20, 10)
+    emulator.feed(b"a\r\nb\r\nc\r\nd\r\ne\r\nf\r\n\x1b[?1049hx\x1b[?1049l\x1b[H\x1b[J$ ma")
+
+    emulator.resize(*size)
+    emulator.feed(b"ke")
+
+    assert left(emulator) == []
+    assert shown(emulator) == ["$ make"]
+
+
 # --- modes, cursor, replies
 
 MODES: Final = [

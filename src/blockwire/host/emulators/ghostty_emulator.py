@@ -41,6 +41,7 @@ _FORGETS: Final = re.compile(
     rb"\x1b(?:c|\[\?(?:[0-9]*;)*0*(?:47|104[79])(?:;[0-9]*)*[hl]|\[\??[0-9;]*3J)"
 )
 _ERASE_SCROLLBACK: Final = b"\x1b[3J"
+_SAVE_CURSOR: Final = b"\x1b7"
 
 _ALTERNATE_SCROLL: Final = 1007
 _APPLICATION_CURSOR: Final = 1
@@ -370,6 +371,11 @@ class GhosttyEmulator:
         if (columns, rows) == (self.columns, self.rows):
             return
         self._cancel()
+        is_smaller = rows < self.rows or columns < self.columns
+        if is_smaller and not self._is_alternate:
+            # The library would keep the row of the saved cursor, and push out that of the cursor for
+            # it. What was saved before a program had the whole window is of no use any more.
+            self._terminal.feed(_SAVE_CURSOR)
         self.columns = columns
         self.rows = rows
         self._terminal.resize(columns, rows)

@@ -59,7 +59,7 @@ QUICK: Final = _Sizes((500, 2_000), 2, 5, (2_000,), 10, 1_000_000, 1, 20_000, 2_
 # row as cells and a history of 2,000 rows; neither shows a Block. Set somewhat below what was measured,
 # to see it when something becomes slower.
 FLOOD_REACH: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
-    {"plain": (0.008, 0.1), "SGR-heavy": (0.015, 0.1), "Block-heavy": (0.0015, 0.08)}
+    {"plain": (0.008, 0.1), "SGR-heavy": (0.01, 0.1), "Block-heavy": (0.0015, 0.08)}
 )
 
 

@@ -227,6 +227,8 @@ def test_t28_the_lines_of_the_shell_survive_a_program_taller_than_its_window(
             outer.press("\n")
             assert outer.exit_status() == 0
             assert outer.main_lines()[:100] == SHELL_LINES
+            assert outer.transcript().count("ready") == 1
+            check_host(outer.output)
         return
     with conversation(answers, what == "blocks", rows=20) as outer:
         ask(outer)

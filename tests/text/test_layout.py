@@ -139,6 +139,8 @@ def test_the_ambiguous_setting_moves_breaks_but_takes_no_word_apart() -> None:
 @example("你 ", 1, 1, "word")
 @example("aa \u0308bb", 4, 1, "word")
 @example("  \u0308bb", 1, 1, "word")
+@example("a\u0600 \u0308bb", 2, 1, "word")
+@example("\u0600 \u0308 \u0600 b", 1, 1, "word")
 # Here the blank has another cell of its mark; a cell was lost with it.
 @example("aa \u0308\u0903bb", 5, 1, "word")
 @pytest.mark.requirement("text:rows:whole")
@@ -191,6 +193,8 @@ def test_long_lines_take_linear_time() -> None:
 @example("「" * 100 + "漢", "字", 7)
 @example("ab ", "\u0308c", 3)
 @example("ab c \u0308d", "e", 3)
+@example("ab c\u06dd ", "\u0308de", 7)
+@example("\u06dd ", "\u0308de", 1)
 def test_rows_before_the_last_break_do_not_depend_on_what_follows(
     text: str, following: str, width_cells: int
 ) -> None:
@@ -216,6 +220,8 @@ def test_rows_before_the_last_break_do_not_depend_on_what_follows(
         ("「" * 100 + "漢", 0),
         ("漢 " + "x" * 100, 2),
         ("x" * 100 + "漢", 100),
+        ("ab c\u06dd ", 3),
+        ("\u06dd \u06dd ", 0),
     ],
     ids=ascii,
 )

@@ -7,10 +7,10 @@ fits is asked first, because nearly all lines do.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
-from wcwidth.table_grapheme import GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, GRAPHEME_ZWJ
+from wcwidth.table_grapheme import GRAPHEME_EXTEND, GRAPHEME_PREPEND, GRAPHEME_SPACINGMARK
 
 from blockwire.errors import LocalProtocolError
 from blockwire.text.clusters import AmbiguousWidth, cluster_width, clusters, width
@@ -38,16 +38,23 @@ _NO_ROW_END: Final = frozenset(
 # Korean has blanks between its words.
 _HANGUL: Final = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 
-# A blank with a mark on it is no blank: a word may begin with it.
-_MARK: Final = "[{}]".format(
-    "".join(
-        rf"\U{first:08x}-\U{last:08x}"
-        for table in (GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, GRAPHEME_ZWJ)
-        for first, last in table
-    )
-)
-_BLANKS: Final = re.compile(f"(?: (?!{_MARK}))*+")
-_WORD: Final = re.compile(f"((?: (?={_MARK}))?[^ ]*+)({_BLANKS.pattern})")
+
+def _any_of(*tables: Sequence[tuple[int, int]]) -> str:
+    """Return the character class of tables."""
+    ranges = [rf"\U{first:08x}-\U{last:08x}" for table in tables for first, last in table]
+    return f"[{''.join(ranges)}]"
+
+
+# A blank with a mark on it is no blank: a word may begin with it, and one that ends in a sign which
+# belongs to what follows goes on with it.
+_MARK: Final = _any_of(GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, ((0x200D, 0x200D),))
+_SIGN: Final = _any_of(GRAPHEME_PREPEND)
+_JOINED: Final = f"(?<={_SIGN}) (?={_MARK})"
+_BLANKS: Final = f"(?: (?!{_MARK}))*+"
+_INDENT: Final = re.compile(_BLANKS)
+_WORD: Final = re.compile(f"((?: (?={_MARK}))?[^ ]*+(?:{_JOINED}[^ ]*+)*+)({_BLANKS})")
+_WORD_GOES_ON: Final = re.compile(_JOINED)
+_BLANK_MAY_JOIN: Final = re.compile(f"{_SIGN} ")
 
 
 def expand_tabs(line: str, start_column: int = 0, *, ambiguous_width: AmbiguousWidth = 1) -> str:
@@ -138,7 +145,7 @@ def _ascii_word_rows(line: str, width_cells: int) -> list[str]:
 def _word_rows(line: str, width_cells: int, ambiguous_width: AmbiguousWidth) -> list[str]:
     rows = _Rows(width_cells, ambiguous_width)
     # Blanks at the start indent the first row: no word ends there.
-    indent = _BLANKS.match(line)
+    indent = _INDENT.match(line)
     assert indent is not None, "the pattern matches the empty string"
     position = indent.end()
     rows.add_blanks(line[:position])
@@ -185,7 +192,9 @@ class _Rows:
         # Of narrow characters, of wide ones.
         for length in (left, left // 2):
             end = line.rfind(" ", start, start + length + 1)
-            if end > start and self.add_if_it_fits(line[start:end]):
+            if end <= start or _WORD_GOES_ON.match(line, end):
+                continue
+            if self.add_if_it_fits(line[start:end]):
                 return end
         return start
 
@@ -270,5 +279,7 @@ def last_break(text: str) -> int:
     """
     # Only what stands after the last blank can hold a break that is nearer.
     after_blank = text.rfind(" ") + 1
+    while after_blank > 1 and _BLANK_MAY_JOIN.match(text, after_blank - 2):
+        after_blank = text.rfind(" ", 0, after_blank - 1) + 1
     *decided, _growing = _pieces(text[after_blank:])
     return after_blank + sum(map(len, decided))

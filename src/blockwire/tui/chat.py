@@ -15,6 +15,7 @@ from blockwire.errors import BlockwireError
 from blockwire.tui.chatinput import ANSWER_GUARD_S, QUIT_ARMED_S, ChatInput
 from blockwire.tui.chatstatus import activity_of, facts_of, search_words
 from blockwire.tui.choices import conversation_lines, hit_lines
+from blockwire.tui.completion import path_prefix
 from blockwire.tui.intents import (
     Answerable,
     AnswerRequest,
@@ -220,10 +221,13 @@ class Chat(ChatInput):
         self._say(Notice("info", "\n".join(lines)))
 
     def listed_paths(self, intent: ListPaths, paths: Sequence[str]) -> None:
-        """Offer the paths that begin like ``intent.prefix``."""
+        """Offer the paths that begin like ``intent.prefix``; the only one is taken."""
         self.choices.paths = tuple(paths)
         self.choices.paths_prefix = intent.prefix
         self.desk.refresh()
+        is_wanted = path_prefix(self.desk.editor.text_before_cursor) == intent.prefix
+        if is_wanted and self.desk.menu.is_open and len(paths) == 1:
+            self.desk.complete()
 
     def attached(self, _intent: Attach, block: Block) -> None:
         """Send ``block`` with the next question."""

@@ -108,12 +108,23 @@ class Outbox:
         """Put questions back that were taken out, behind the others."""
         self._questions += questions
 
-    def next_submit(self, conversation_id: str | None, now_s: float) -> Submit | None:
-        """Return the intent for the next question, if none is on its way; it is, then."""
+    def next_submit(
+        self, conversation_id: str | None, now_s: float, checked_ids: Container[str] = ()
+    ) -> Submit | None:
+        """Return the intent for the next question, if none is on its way; it is, then.
+
+        Args:
+            conversation_id: Where it is asked.
+            now_s: The time.
+            checked_ids: Turns that are being looked for: their questions may have to be asked
+                again, and before those behind them.
+        """
         if self.is_sending or (self.held_until_s is not None and now_s < self.held_until_s):
             return None
         self.held_until_s = None
         for index, question in enumerate(self._questions):
+            if question.turn_id is not None and question.turn_id in checked_ids:
+                return None
             if question.stage == "waiting":
                 self._questions[index] = question._replace(stage="sent")
                 return question.submit(conversation_id)

@@ -78,6 +78,7 @@ class Talk:
         self.turns = TurnWatch()
         self.outage = Outage()
         self._is_more_told = False
+        self._checking: set[str] = set()
         self._returned: list[Question] = self.outbox.take_unsent()
         self.outbox.clear()
 
@@ -139,7 +140,7 @@ class Talk:
             intents.append(Cancel(self.conversation_id, turn_id))
         submit = None
         if not self.is_opening:
-            submit = self.outbox.next_submit(self.conversation_id, now_s)
+            submit = self.outbox.next_submit(self.conversation_id, now_s, self._checking)
         if submit is not None:
             intents.append(submit)
         return intents
@@ -224,11 +225,9 @@ class Talk:
         if not is_over or self.conversation_id is None:
             return []
         self.outbox.held_until_s = None
-        return [
-            CheckTurn(self.conversation_id, question.turn_id)
-            for question in self.outbox.placed
-            if question.turn_id is not None
-        ]
+        turn_ids = [one.turn_id for one in self.outbox.placed if one.turn_id is not None]
+        self._checking.update(turn_ids)
+        return [CheckTurn(self.conversation_id, turn_id) for turn_id in turn_ids]
 
     # answers of the driver ----------------------------------------------------------------
     def submitted(self, intent: Submit, turn: Turn) -> None:
@@ -264,6 +263,7 @@ class Talk:
 
     def checked(self, intent: CheckTurn, turn: Turn) -> None:
         """Take how a turn stands that waited before an outage."""
+        self._checking.discard(intent.turn_id)
         question = self.outbox.find_turn(intent.turn_id)
         if question is None:
             return
@@ -321,6 +321,7 @@ class Talk:
             self._say_error("the answer could not be stopped", error)
 
     def _check_failed(self, intent: CheckTurn, error: BlockwireError) -> None:
+        self._checking.discard(intent.turn_id)
         question = self.outbox.find_turn(intent.turn_id)
         if question is None:
             return

@@ -873,3 +873,17 @@ def test_a_conversation_is_blank_until_something_is_said(typist: Typist) -> None
     typist.press("enter")
     typist.submitted(typist.last(Submit), "turn_1")
     assert not typist.chat.is_blank
+
+
+@pytest.mark.requirement("chat:questions:one-at-a-time")
+def test_what_the_gateway_forgot_is_asked_again_in_order(busy: Typist) -> None:
+    busy.queue("two", "turn_2", 1)
+    busy.queue("three", "turn_3", 2)
+    busy.connection("waiting", "connection_lost")
+    checks = [it for it in busy.connection("connected") if isinstance(it, CheckTurn)]
+
+    assert busy.failed(checks[1], "turn_not_found", status=404) == []
+    [submit] = busy.failed(checks[0], "turn_not_found", status=404)
+
+    assert isinstance(submit, Submit)
+    assert submit.content == "two"

@@ -106,6 +106,13 @@ class ChatTerminal:
         """Press keys."""
         os.write(self._near, text.encode())
 
+    def press_some(self, data: bytes) -> int:
+        """Press as many keys as the terminal takes at once, and return how many."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._near, selectors.EVENT_WRITE)
+            # What is not read yet waits in the terminal, which holds 4,096 bytes.
+            return os.write(self._near, data[:1_024]) if data and selector.select(0) else 0
+
     def read(self, until: Callable[[], bool]) -> None:
         """Be a terminal until a condition holds."""
         end_s = time.monotonic() + WAIT_S

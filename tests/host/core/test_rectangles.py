@@ -95,7 +95,7 @@ def test_a_rectangle_that_changes_is_gone() -> None:
     assert "nothing is selected" in window.keys("y").status
 
 
-@pytest.mark.requirement("host:copying:rectangle")
+@pytest.mark.requirement("host:copying:corners")
 def test_a_rectangle_stays_at_its_corners_whatever_arrives() -> None:
     window = window_of("\n".join(f"{n:02} row" for n in range(40)), rows=6)
     window.keys("j", "ctrl-v", "l", "j")

@@ -54,7 +54,7 @@ def test_more_of_an_update_does_not_make_its_time_longer(window: Window) -> None
     assert window.text()[0] == "3ld"
 
 
-@pytest.mark.requirement("host:updates:whole")
+@pytest.mark.requirement("host:updates:before")
 def test_an_update_that_another_one_follows_at_once_is_drawn(window: Window) -> None:
     window.output(BEGIN)
 

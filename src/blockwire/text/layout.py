@@ -47,9 +47,11 @@ def _any_of(*tables: Sequence[tuple[int, int]]) -> str:
 
 # A blank with a mark on it is no blank: a word may begin with it, and one that ends in a sign which
 # belongs to what follows goes on with it.
-_MARK: Final = _any_of(GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, ((0x200D, 0x200D),))
+# Most characters are in ranges without marks, and quickly passed by.
+_UNMARKED: Final = r"(?![\x00-\u02ff\u3041-\u3096\u30a1-\ua66e\uac00-\ud7a3])"
+_MARK: Final = _UNMARKED + _any_of(GRAPHEME_EXTEND, GRAPHEME_SPACINGMARK, ((0x200D, 0x200D),))
 _SIGN: Final = _any_of(GRAPHEME_PREPEND)
-_JOINED: Final = f"(?<={_SIGN}) (?={_MARK})"
+_JOINED: Final = f" (?={_MARK})(?<={_SIGN} )"
 _BLANKS: Final = f"(?: (?!{_MARK}))*+"
 _INDENT: Final = re.compile(_BLANKS)
 _WORD: Final = re.compile(f"((?: (?={_MARK}))?[^ ]*+(?:{_JOINED}[^ ]*+)*+)({_BLANKS})")

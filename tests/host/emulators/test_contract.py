@@ -661,6 +661,7 @@ PARITY: Final = [
     b"a\r\nb\x1b[T\x1b[1;1Hx\x1bMy\x1bDz\x1bEw",
     b"\x1b(0lqk\x1b(Bx\x0e\x1b)0q\x0fq",
     b"\x1b#8\x1b[2;3H\x1b[J",
+    b"\x1b[31;1;4mabc\r\n\x1b[2;3r\x1b#8x\n\n\n",
     b"abc\x1b7\x1b[1;31m\x1b[5;5Hx\x1b8y",
     b"\x1b[3;3H\x1b[sx\x1b[H\x1b[uy",
     b"\x1b[2;4r\x1b[?6h\x1b[2;2Hx\x1b[6n",

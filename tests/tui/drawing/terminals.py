@@ -14,10 +14,10 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from blockwire.terminal import PassThrough, Reply
 from tests.suites import PROJECT
@@ -25,8 +25,8 @@ from tests.support.programs import WAIT_S, environment
 from tests.tty.terminals import Answers, Brain
 from tests.tui.drawing.judges import PyteJudge
 
-_TAKE_CONTROL: Final = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
-_RUN: Final = _TAKE_CONTROL + "import sys\nfrom blockwire.__main__ import run\nrun()\n"
+TAKE_CONTROL: Final = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+_RUN: Final = TAKE_CONTROL + "import sys\nfrom blockwire.__main__ import run\nrun()\n"
 _ASKED: Final = re.compile(rb"\x1b\[c|\x1b\[6n")
 
 
@@ -70,6 +70,8 @@ class ChatTerminal:
         judge: What it shows.
     """
 
+    PROGRAM: ClassVar[Sequence[str]] = (sys.executable, "-c", _RUN, "chat")
+
     def __init__(
         self,
         *arguments: str,
@@ -85,7 +87,7 @@ class ChatTerminal:
         self._set_size(columns, rows)
         self.found = termios.tcgetattr(self.far)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, "chat", *arguments],
+            [*self.PROGRAM, *arguments],
             stdin=self.far,
             stdout=self.far,
             stderr=subprocess.PIPE,

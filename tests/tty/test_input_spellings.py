@@ -164,7 +164,9 @@ def described(terminal: str) -> dict[str, bytes]:
     program = shutil.which("infocmp")
     if program is None:
         pytest.skip("no infocmp here")
-    run = subprocess.run([program, "-1x", terminal], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [program, "-1x", terminal], capture_output=True, text=True, encoding="utf-8", check=False
+    )
     if run.returncode:
         pytest.skip(f"the database of terminals has no {terminal}")
     return {

@@ -65,6 +65,7 @@ class TmuxWindow:
             capture_output=True,
             check=True,
             text=True,
+            encoding="utf-8",
         )
         return done.stdout
 

@@ -165,6 +165,7 @@ class TmuxJudge:
             capture_output=True,
             check=True,
             text=True,
+            encoding="utf-8",
         )
         return done.stdout
 

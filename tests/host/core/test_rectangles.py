@@ -165,7 +165,9 @@ def test_the_other_end_of_what_the_mouse_selected_can_be_moved() -> None:
 
 def test_a_row_whose_text_begins_right_of_a_rectangle_is_an_empty_line_of_it() -> None:
     line = Line(spans=(Span(text="ab"),), layout=Layout(align="right"))
-    window = Window(10, 9).open().append("one", "0123").append("two", (line,)).append("three", "xyz")
+    window = (
+        Window(10, 9).open().append("one", "0123").append("two", (line,)).append("three", "xyz")
+    )
 
     window.keys("prefix", "[", "g", "ctrl-v", "l", "j", "j", "0", "l", "y")
 

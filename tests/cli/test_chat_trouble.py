@@ -173,7 +173,8 @@ def test_a_gateway_that_cannot_be_used_is_an_error_before_the_terminal_is_taken(
 ) -> None:
     env = environment(place)
     (place / "tokens.toml").write_text(
-        '[[tokens]]\nname = "me"\nsha256 = "' + "0" * 64 + '"\nscopes = ["read"]\n'
+        '[[tokens]]\nname = "me"\nsha256 = "' + "0" * 64 + '"\nscopes = ["read"]\n',
+        encoding="utf-8",
     )
     options = ("--config", "c.toml", "--token-file", "tokens.toml")
     with (

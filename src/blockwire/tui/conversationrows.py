@@ -26,8 +26,8 @@ WIDTH_SHARE: Final = 3
 """A terminal that breaks rows anew makes up to so many of one when its width falls to a third, and
 what it then pushes into its scrollback is beyond reach; so all of them fit into the window."""
 
-CHROME_ROWS: Final = 6
-"""Left to the prompt, broken anew as well."""
+CHROME_ROWS: Final = 7
+"""Left to the prompt, broken anew as well, and the blank row above it."""
 
 
 class ConversationRows:
@@ -44,6 +44,11 @@ class ConversationRows:
         self._turn: TurnLines | None = None
         self._is_empty = True
         self._finished: list[Row] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was shown so far."""
+        return self._is_empty
 
     # what is to be shown ------------------------------------------------------------------
     def show(self, state: ConversationState, *, with_reasoning: bool = False) -> None:

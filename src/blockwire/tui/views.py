@@ -5,10 +5,11 @@ Spec: docs/spec/chat/drawing.md.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from blockwire.content import ConversationState
 from blockwire.render import TerminalLook
+from blockwire.render.layout import BLANK_ROW
 from blockwire.tui.chrome import prompt_rows
 from blockwire.tui.conversationrows import ConversationRows
 from blockwire.tui.intents import Notice
@@ -17,6 +18,9 @@ from blockwire.tui.reflow import Spot
 from blockwire.tui.tail import LiveTail
 
 __all__ = ["ConversationView", "FallbackView"]
+
+GAP_ROOM_MIN: Final = 4
+"""Rows above the prompt; with fewer none of them is left blank."""
 
 
 class ConversationView(Protocol):
@@ -103,9 +107,11 @@ class FallbackView:
         """Return what makes the screen show all of it."""
         chrome = prompt_rows(prompt, mark=mark)
         room = max(self._tail.rows_max - len(chrome), 0)
-        open_rows = self._rows.open_rows(self._tail.rows)[-room:] if room else []
-        cursor = Spot(len(open_rows) + prompt.cursor_row, prompt.cursor_column)
-        return self._tail.paint(self._rows.take_finished(), [*open_rows, *chrome], cursor)
+        gap = [BLANK_ROW] if room >= GAP_ROOM_MIN and not self._rows.is_empty else []
+        room -= len(gap)
+        above = [*(self._rows.open_rows(self._tail.rows)[-room:] if room else []), *gap]
+        cursor = Spot(len(above) + prompt.cursor_row, prompt.cursor_column)
+        return self._tail.paint(self._rows.take_finished(), [*above, *chrome], cursor)
 
     def withdraw(self) -> bytes:
         """Return what takes away all that changes."""

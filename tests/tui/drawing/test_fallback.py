@@ -106,8 +106,22 @@ def test_a_finished_block_taller_than_the_window_keeps_its_last_line(
     for turn in turns:
         show.show(turn)
 
-    assert show.judge.screen()[-3:] == ["  code 79", "> hello", "status"]
+    assert show.judge.screen()[-4:] == ["  code 79", "", "> hello", "status"]
     assert without_shell(show.leave()) == whole(turns[-1], 100)
+
+
+@pytest.mark.requirement("chat:fallback:gap")
+@pytest.mark.parametrize(("height", "gap"), [(2, 1), (19, 1), (20, 0), (22, 0)])
+def test_a_blank_row_parts_what_was_said_from_the_prompt(height: int, gap: int) -> None:
+    show = FallbackShow(PyteJudge(80, 24), 80, 24)
+    show.paint(height)
+    assert show.judge.screen()[0] == "> hello"
+
+    for turn in answer("one\n\ntwo", 4):
+        show.show(turn, height)
+        rows = show.judge.screen()
+        said = rows[: rows.index("> hello")]
+        assert len(said) - len("\n".join(said).rstrip().split("\n")) == gap
 
 
 @pytest.mark.requirement("chat:fallback:growth")

@@ -140,7 +140,7 @@ def test_a_view_steps_aside_and_comes_back() -> None:
     assert not view.has_more
     judge.feed(view.resize(TerminalLook(30), 10)[:0] + view.locate(7))
     judge.feed(view.paint(prompt()))
-    assert judge.text() == ["\u2013 said", "> hello", "status"]
+    assert judge.text() == ["\u2013 said", "", "> hello", "status"]
 
 
 def test_rows_go_on_at_another_width() -> None:

@@ -48,7 +48,10 @@ class SearchRequest(Struct, frozen=True, kw_only=True):
 
 
 class SearchHit(Struct, frozen=True):
-    """One block that was found, as public views see it, and its message without its content."""
+    """One block that was found, as public views see it, and its message without its content.
+
+    The title is the automatic one where nobody gave another.
+    """
 
     conversation_id: str
     conversation_title: str | None

@@ -112,9 +112,9 @@ def find_page(request: SearchRequest, index: SearchIndex, *, is_building: bool) 
 
 def _hit(candidate: Candidate) -> SearchHit:
     envelope = {name: value for name, value in candidate.message.items() if name != "content"}
-    return SearchHit(
-        candidate.conversation.id, candidate.conversation.title, envelope, candidate.block
-    )
+    conversation = candidate.conversation
+    title = conversation.auto_title if conversation.title is None else conversation.title
+    return SearchHit(conversation.id, title, envelope, candidate.block)
 
 
 def _digest(request: SearchRequest) -> str:

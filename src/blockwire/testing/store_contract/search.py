@@ -132,6 +132,17 @@ class SearchContract:
         assert hit.envelope["id"] == "msg_1"
         assert "content" not in hit.envelope
 
+    async def test_a_hit_names_a_conversation_without_a_title_by_its_automatic_one(
+        self, store: Store
+    ) -> None:
+        """As reading and listing do; a title that a person gave comes first."""
+        await store.create_conversation(new_conversation(auto_title="Where is it?"))
+        await store_message(store, make_message("msg_1", prose("b1", "in the garden")))
+
+        (hit,) = (await find(store, "garden")).hits
+
+        assert hit.conversation_title == "Where is it?"
+
     async def test_every_kind_of_block_is_found_by_what_people_see_of_it(
         self, store: Store
     ) -> None:

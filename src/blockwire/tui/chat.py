@@ -13,7 +13,7 @@ from blockwire.client import Capabilities, ConnectionChange, Conversation, Searc
 from blockwire.content import Block, ConversationState, StreamEvent
 from blockwire.errors import BlockwireError
 from blockwire.tui.chatinput import ANSWER_GUARD_S, QUIT_ARMED_S, ChatInput
-from blockwire.tui.chatstatus import activity_of, facts_of, search_words
+from blockwire.tui.chatstatus import activity_of, facts_of, quit_words, search_words
 from blockwire.tui.choices import conversation_lines, hit_lines
 from blockwire.tui.completion import path_prefix
 from blockwire.tui.intents import (
@@ -107,11 +107,12 @@ class Chat(ChatInput):
 
     def _activity(self, now_s: float) -> PromptSpan:
         if self._is_quit_armed(now_s):
-            return PromptSpan("Ctrl-C again leaves", "warning")
+            return PromptSpan(quit_words(self._bindings.describe), "warning")
         if self.desk.search is not None:
-            return PromptSpan(search_words(self.desk.search), "activity")
+            return PromptSpan(search_words(self.desk.search, self._bindings.describe), "activity")
         return activity_of(
             self.talk,
+            self._bindings.describe,
             is_answering=self.desk.is_answering,
             now_s=now_s,
             is_animated=self._is_animated,

@@ -5,45 +5,71 @@ Spec: docs/spec/chat/index.md, "The prompt".
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from blockwire.tui.choices import Choices
 from blockwire.tui.historysearch import HistorySearch
 from blockwire.tui.promptrows import PromptSpan
 from blockwire.tui.talk import Talk
 from blockwire.tui.tokens import amount_words, elapsed_words
 
-__all__ = ["activity_of", "facts_of", "search_words"]
+__all__ = ["KeyWords", "activity_of", "facts_of", "quit_words", "search_words"]
+
+KeyWords: TypeAlias = Callable[[str], str]
+"""Returns the key of an action as people read it; empty if it has none."""
 
 SEPARATOR = " \u00b7 "
 
 
-def search_words(search: HistorySearch) -> str:
+def search_words(search: HistorySearch, describe_keys: KeyWords) -> str:
     """Return how far a search through the inputs is."""
     failing = "nothing found" if search.is_failing else "search inputs"
-    return f"{failing}: {search.query}{SEPARATOR}Enter sends{SEPARATOR}Esc edits"
+    ways = (_way(describe_keys("submit"), "sends"), _way(describe_keys("cancel"), "edits"))
+    return f"{failing}: {search.query}{''.join(ways)}"
 
 
-def activity_of(talk: Talk, *, is_answering: bool, now_s: float, is_animated: bool) -> PromptSpan:
+def quit_words(describe_keys: KeyWords) -> str:
+    """Return what leaves now."""
+    return f"{describe_keys('interrupt')} again leaves"
+
+
+def _way(key: str, effect: str) -> str:
+    """Return what a key would do, behind something else; nothing if no key does it."""
+    return f"{SEPARATOR}{key} {effect}" if key else ""
+
+
+def activity_of(
+    talk: Talk,
+    describe_keys: KeyWords,
+    *,
+    is_answering: bool,
+    now_s: float,
+    is_animated: bool,
+) -> PromptSpan:
     """Return what happens now.
 
     Args:
         talk: Of the conversation.
+        describe_keys: Names the keys that would change it.
         is_answering: What is typed answers the turn.
         now_s: Time of the clock.
         is_animated: Whether words may change by themselves.
     """
-    turns = talk.turns
+    turns, stop = talk.turns, describe_keys("cancel")
     if talk.outage.is_shown(now_s):
         return PromptSpan("the gateway is out of reach; trying until it is back", "warning")
     if turns.is_cancelling:
         return PromptSpan("stopping", "activity")
     if turns.asked is not None:
-        how = "answer, then Enter" if is_answering else "waits for an answer"
-        return PromptSpan(f"{how}{SEPARATOR}Esc stops the turn", "warning")
+        enter = describe_keys("submit")
+        how = f"answer, then {enter}" if is_answering and enter else "waits for an answer"
+        return PromptSpan(f"{how}{_way(stop, 'stops the turn')}", "warning")
     if turns.turn is not None:
         seconds = f" {elapsed_words(turns.elapsed_s(now_s))}" if is_animated else ""
-        return PromptSpan(f"answering{seconds}{SEPARATOR}Esc stops it", "activity")
+        return PromptSpan(f"answering{seconds}{_way(stop, 'stops it')}", "activity")
     if talk.outbox.questions:
-        return PromptSpan(f"sending{SEPARATOR}Esc takes it back", "activity")
+        return PromptSpan(f"sending{_way(stop, 'takes it back')}", "activity")
     return PromptSpan(talk.title or "", "status")
 
 

@@ -15,6 +15,7 @@ from blockwire.content import (
     apply,
 )
 from blockwire.errors import LocalProtocolError
+from blockwire.tty.bindings import Bindings
 from blockwire.tty.inputevents import Key, Mouse, Pasted
 from blockwire.tui import chatinput
 from blockwire.tui.intents import (
@@ -36,6 +37,7 @@ from blockwire.tui.intents import (
     Submit,
     Suspend,
 )
+from blockwire.tui.keys import CHAT_KEYS
 from blockwire.tui.outage import OUTAGE_SHOWN_S
 from blockwire.tui.pastes import PASTE_CHARS_MAX
 from blockwire.tui.talk import RESEND_S
@@ -766,6 +768,37 @@ def test_the_status_says_what_answers_and_what_it_took(busy: Typist) -> None:
     assert busy.chat.choices.models == ("big-1",)
     assert (was_active, busy.chat.is_active) == (True, False)
     assert busy.chat.wake_at_s is None
+
+
+@pytest.mark.requirement("chat:input:bound")
+def test_the_status_names_the_keys_that_are_bound() -> None:
+    mine = {"cancel": ["f2"], "interrupt": ["ctrl-x"], "submit": ["ctrl-s"]}
+    typist = Typist(history=["other"], is_animated=False, bindings=Bindings(CHAT_KEYS, mine))
+    typist.press("ctrl-x")
+    assert typist.status.startswith("Ctrl-X again leaves")
+    typist.press("ctrl-r", "'oth'")
+    assert typist.status.startswith("search inputs: oth \u00b7 Ctrl-S sends \u00b7 F2 edits ")
+    typist.press("ctrl-g", "'First?'", "ctrl-s")
+    assert typist.status.startswith("sending \u00b7 F2 takes it back ")
+    typist.submitted(typist.last(Submit), "turn_1")
+    typist.begin("turn_1")
+    assert typist.status.startswith("answering \u00b7 F2 stops it ")
+    typist.suspend("turn_1")
+    assert typist.status.startswith("waits for an answer \u00b7 F2 stops the turn ")
+    typist.wait(1)
+    assert typist.status.startswith("answer, then Ctrl-S \u00b7 F2 stops the turn ")
+
+
+@pytest.mark.requirement("chat:input:bound")
+def test_the_status_names_no_key_that_nothing_is_bound_to() -> None:
+    none: dict[str, list[str]] = {"cancel": [], "submit": []}
+    typist = Typist(is_animated=False, bindings=Bindings(CHAT_KEYS, none))
+    typist.open()
+    typist.begin("turn_1")
+    assert typist.status.split("  ")[0].strip() == "answering"
+    typist.suspend("turn_1")
+    typist.wait(1)
+    assert typist.status.split("  ")[0].strip() == "waits for an answer"
 
 
 def test_without_animation_nothing_changes_by_itself() -> None:

@@ -20,6 +20,7 @@ from blockwire.content import (
     apply,
 )
 from blockwire.jsontext import Json
+from blockwire.tty.bindings import Bindings
 from blockwire.tty.inputevents import Focus, Key, Pasted
 from blockwire.tui.chat import Chat
 from blockwire.tui.editor import Editor
@@ -82,12 +83,19 @@ class Typist:
         intents: All that the chat wanted, in order.
     """
 
-    def __init__(self, *, history: Sequence[str] = (), is_animated: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        history: Sequence[str] = (),
+        is_animated: bool = True,
+        bindings: Bindings | None = None,
+    ) -> None:
         numbers = count(1)
         self.chat = Chat(
             new_key=lambda: f"key_{next(numbers)}",
             history=InputHistory(history),
             is_animated=is_animated,
+            bindings=bindings,
         )
         self.chat.started(Capabilities(protocol=1, version="1", engines=["mine", "other"]))
         self.now_s = 100.0

@@ -25,10 +25,13 @@ settings.load_profile(
 )
 
 
-# A shell that starts us in the background has SIGINT ignored, in us and in every program that we
-# start; those that Ctrl-C should end would never do so.
+# A shell that starts us in the background has SIGINT and SIGQUIT ignored, and nohup has SIGHUP, in us
+# and in every program that we start; those that they should end would never do so.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

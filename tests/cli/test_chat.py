@@ -52,6 +52,19 @@ def lines_of(rows: list[str]) -> list[str]:
     return [row for row in rows if row.startswith("line ")]
 
 
+@pytest.mark.requirement("chat:fallback:charset")
+def test_in_a_locale_of_ascii_only_ascii_is_written(place: Path) -> None:
+    (place / "said.md").write_text("| a | caf\u00e9 |\n|---|---|\n| \u2014 | \u6f22 |\n", "utf-8")
+    arguments = ("--config", "c.toml", "--engine", "saying")
+    with ChatTerminal(*arguments, place=place, LANG="C") as terminal:
+        terminal.until_shown("Ask something")
+        terminal.press("first question\r")
+        terminal.until_shown("| -  | ??   |", "+---+------+", "saying *")
+        assert terminal.leave() == 0
+
+    assert terminal.brain.output.isascii()
+
+
 def test_two_questions_and_their_answers_stand_in_the_scrollback_once(place: Path) -> None:
     """T02, T28 and T46."""
     with ChatTerminal("--config", "c.toml", "--engine", "saying", place=place) as terminal:

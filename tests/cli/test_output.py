@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blockwire.cli import encoding
-from blockwire.cli.encoding import FALLBACK, readable, repair_streams
+from blockwire.cli.encoding import FALLBACK, readable, repair_streams, terminal_encoding
 from blockwire.cli.output import OutputClosedError, note, one_line, write, write_json
 from blockwire.cli.terminals import screen_of, wants_colour
 from blockwire.errors import LocalProtocolError
@@ -93,10 +93,52 @@ def test_what_another_encoding_lacks_is_replaced_by_ascii_of_the_same_width(text
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("a—b…", "a-b."), ("“x” • ✓", '"x" * v'), ("札幌", "????"), ("│─┌", "|-+"), ("é", "?")],
+    [
+        ("a—b…", "a-b."),
+        ("“x” • ✓", '"x" * v'),
+        ("札幌", "????"),
+        ("│─┌", "|-+"),
+        ("é", "?"),
+        ("\u2827", "\\"),
+        ("\U0001f469\u200d\U0001f4bb", "??"),
+        ("\u25bc", "v"),
+    ],
 )
 def test_the_nearest_ascii_is_shown(text: str, shown: str) -> None:
     assert text.encode("ascii", FALLBACK).decode() == shown
+
+
+@pytest.mark.parametrize(
+    ("variables", "encoding_"),
+    [
+        ({}, "utf-8"),
+        ({"LANG": "C"}, "ascii"),
+        ({"LANG": "POSIX"}, "ascii"),
+        ({"LANG": "C.UTF-8"}, "utf-8"),
+        ({"LANG": "en_US.UTF-8", "LC_CTYPE": "C"}, "ascii"),
+        ({"LANG": "C", "LC_CTYPE": "de_DE.utf8"}, "utf-8"),
+        ({"LC_ALL": "POSIX", "LC_CTYPE": "C.UTF-8", "LANG": "C.UTF-8"}, "ascii"),
+        ({"LC_ALL": "", "LANG": "de_DE@euro"}, "utf-8"),
+        ({"LANG": "de_DE.ISO-8859-15@euro"}, "iso8859-15"),
+        ({"LANG": "ja_JP.eucJP"}, "euc_jp"),
+        ({"LANG": "xx.ISO-2022-JP"}, "ascii"),
+        ({"LANG": "xx.UTF-7"}, "ascii"),
+        ({"LANG": "xx.UTF-16"}, "ascii"),
+        ({"LANG": "xx.hex"}, "ascii"),
+        ({"LANG": "xx.nonsense"}, "ascii"),
+    ],
+)
+def test_the_locale_names_the_encoding_of_a_terminal(
+    variables: dict[str, str], encoding_: str
+) -> None:
+    assert terminal_encoding(variables, is_coerced=False) == encoding_
+
+
+def test_what_the_interpreter_has_set_names_no_encoding() -> None:
+    coerced = {"LANG": "C", "LC_CTYPE": "C.UTF-8"}
+    assert terminal_encoding(coerced, is_coerced=True) == "ascii"
+    assert terminal_encoding({"LC_CTYPE": "C.UTF-8"}, is_coerced=True) == "utf-8"
+    assert terminal_encoding(coerced | {"PYTHONUTF8": "1"}) == "utf-8"
 
 
 def test_only_writing_falls_back() -> None:

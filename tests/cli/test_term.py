@@ -39,6 +39,17 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(term: str) -> None:
         assert b"\x1b" not in outer.output
 
 
+@pytest.mark.requirement("host:drawing:charset")
+def test_in_a_locale_of_ascii_only_ascii_is_written() -> None:
+    program = r"printf '\033]2;caf\303\251\007'; printf 'caf\303\251 \342\224\200|\n'; read end"
+    with Outer([*TERM, "--", "sh", "-c", program], env={"LC_ALL": "C"}) as outer:
+        outer.until_shown("caf? -|")
+        outer.press("\r")
+        assert outer.read_to_end() == 0
+
+    assert outer.output.isascii()
+
+
 @pytest.mark.requirement("host:process:needs-a-terminal")
 def test_output_that_goes_elsewhere_is_refused() -> None:
     with Outer(["sh", "-c", f"{' '.join(TERM)} -- true | cat"]) as outer:

@@ -73,6 +73,18 @@ def shown_rows(env: dict[str, str], columns: int, *arguments: str) -> list[str]:
         return terminal.screen.lines()
 
 
+@pytest.mark.usefixtures("gateway")
+def test_a_terminal_of_ascii_gets_ascii_and_a_pipe_all_of_it(env: dict[str, str]) -> None:
+    plain = {**env, "LC_ALL": "C"}
+    with Terminal(command("ask", "--engine", "hostile", "?"), env=plain) as terminal:
+        assert terminal.read_to_end() == 0
+    assert terminal.output.isascii()
+    assert "????" in "".join(terminal.screen.lines())
+    assert any(row.lstrip().startswith("+--") for row in terminal.screen.lines())
+
+    assert "札幌" in run("show", env=plain).stdout.decode("utf-8")
+
+
 def assert_beginning(rows: list[str], whole: list[str]) -> None:
     """All rows but the last stand as they will for ever, and the last one is the start of one."""
     *settled, last = rows or [""]

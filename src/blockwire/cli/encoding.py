@@ -2,6 +2,9 @@
 
 Spec: docs/reference/terminal-output.md. Bytes that are no UTF-8 come in as U+FFFD; what a terminal
 of another encoding cannot show goes out as its nearest ASCII, as wide as it was.
+
+Which encoding a terminal has is told by the variables alone: in the locales C and POSIX the
+interpreter writes UTF-8 whatever they say (PEP 538 and PEP 540).
 """
 
 from __future__ import annotations
@@ -11,11 +14,22 @@ import io
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, Final, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 import click
 
-__all__ = ["ID", "TEXT", "read_text_input", "readable", "repair_streams"]
+if TYPE_CHECKING:
+    from blockwire.text.charset import Charset
+
+__all__ = [
+    "ID",
+    "TEXT",
+    "read_text_input",
+    "readable",
+    "repair_streams",
+    "terminal_charset",
+    "terminal_encoding",
+]
 
 READ_BYTES: Final = 65_536
 
@@ -33,6 +47,15 @@ _ASCII: Final[Mapping[int, str]] = str.maketrans(
         **dict.fromkeys("\u250c\u2510\u2514\u2518\u251c\u2524\u252c\u2534\u253c\u256d\u256e", "+"),
         **dict.fromkeys("\u2713\u2714\u2611", "v"),
         **dict.fromkeys("\u2717\u2718\u2610", "x"),
+        # What turns while something is done.
+        **dict(
+            zip(
+                "\u280b\u2819\u2839\u2838\u283c\u2834\u2826\u2827\u2807\u280f",
+                "|/-\\|/-\\|/",
+                strict=True,
+            )
+        ),
+        "\u25bc": "v",
         "\u25cb": "o",
         "\u25d0": "o",
         "\u2190": "<",
@@ -48,20 +71,71 @@ def _as_ascii(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     # Only where it is needed: most terminals are UTF-8.
-    from blockwire.text import width
+    from blockwire.text import clusters, width
 
     parts: list[str] = []
-    for character in error.object[error.start : error.end]:
-        spelled = character.translate(_ASCII)
-        parts.append(spelled if spelled.isascii() else "?" * width(character))
+    for cluster in clusters(error.object[error.start : error.end]):
+        spelled = cluster.translate(_ASCII)
+        parts.append(spelled if spelled.isascii() else "?" * width(cluster))
     return "".join(parts), error.end
 
 
 codecs.register_error(FALLBACK, _as_ascii)
 
 
+# What PEP 538 puts into LC_CTYPE where the locale is C.
+_COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+_ASCII_LOCALES: Final = frozenset({"C", "POSIX"})
+_PRINTABLE: Final = "".join(map(chr, range(0x20, 0x7F)))
+
+
+def terminal_encoding(
+    env: Mapping[str, str] = os.environ, *, is_coerced: bool | None = None
+) -> str:
+    """Return the encoding of a terminal: ``utf-8`` unless the locale names another one.
+
+    The first of ``LC_ALL``, ``LC_CTYPE`` and ``LANG`` that says something counts.
+
+    Args:
+        env: The variables.
+        is_coerced: Whether the interpreter, and not the person, may have set ``LC_CTYPE``.
+    """
+    if is_coerced is None:
+        # Only in a locale that was C when it began, unless somebody wanted it.
+        is_coerced = bool(sys.flags.utf8_mode) and not env.get("PYTHONUTF8")
+    ctype = env.get("LC_CTYPE")
+    if is_coerced and ctype in _COERCED:
+        ctype = None
+    locale = env.get("LC_ALL") or ctype or env.get("LANG") or ""
+    if locale in _ASCII_LOCALES:
+        return "ascii"
+    _language, _dot, codeset = locale.partition("@")[0].partition(".")
+    return _codec(codeset) if codeset else "utf-8"
+
+
+def terminal_charset(env: Mapping[str, str]) -> Charset:
+    """Return the encoding of a terminal, with the nearest ASCII for what that cannot hold."""
+    from blockwire.text.charset import Charset
+
+    return Charset(terminal_encoding(env), FALLBACK)
+
+
+def _codec(codeset: str) -> str:
+    """Return the codec of a name; ASCII for one that is unknown, or changes what ASCII means."""
+    try:
+        name = codecs.lookup(codeset).name
+        is_safe = _PRINTABLE.encode(name) == _PRINTABLE.encode("ascii")
+    except (LookupError, UnicodeError):
+        return "ascii"
+    return name if is_safe and not name.startswith("iso2022") else "ascii"
+
+
 def repair_streams() -> None:
-    """Make the standard streams usable: none is missing, and none raises about an encoding."""
+    """Make the standard streams usable: none is missing, and none raises about an encoding.
+
+    A terminal gets the encoding of the locale. What goes elsewhere keeps that of the interpreter: a
+    file that is written in the locale C loses nothing.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             # Closed by whoever started us; the next file that is opened must not take its place.
@@ -72,6 +146,8 @@ def repair_streams() -> None:
 
 def _repair(stream: TextIO | Any) -> None:
     if hasattr(stream, "reconfigure"):
+        if stream.isatty() and (encoding := terminal_encoding()) != "utf-8":
+            stream.reconfigure(encoding=encoding)
         stream.reconfigure(errors=FALLBACK)
 
 

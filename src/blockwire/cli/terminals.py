@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TextIO
 
+from blockwire.cli.encoding import terminal_charset
 from blockwire.render import TerminalLook
 from blockwire.text import AmbiguousWidth
 
@@ -80,6 +81,7 @@ def screen_of(
         escapes=can_escape or colour,
         colour=colour,
         ambiguous_width=ambiguous_width,
+        charset=terminal_charset(env),
     )
     return Screen(look, is_terminal=is_tty or colour)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from blockwire.cli.encoding import terminal_charset
 from blockwire.cli.keysettings import keymap_of
 from blockwire.cli.settings import Config
 from blockwire.cli.terminals import ColorFlag, wants_colour
@@ -70,6 +71,7 @@ def new_session(config: Config, *, color: ColorFlag, env: Mapping[str, str]) -> 
             colours=depth,
             has_links=env.get("TERM") != "linux",
             ambiguous_width=config["ambiguous_width"],
+            charset=terminal_charset(env),
             capacity_bytes=config["history_mib"] * MIB,
             status_line=config["status_line"] == "on",
             mouse=config["mouse"] == "on",

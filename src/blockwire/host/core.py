@@ -71,6 +71,7 @@ class HostCore:
             colours=options.colours,
             links=options.has_links,
             ambiguous_width=options.ambiguous_width,
+            charset=options.charset,
         )
         self._help = help_sections(options.keymap)
         self._may_differ = True

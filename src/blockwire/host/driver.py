@@ -290,7 +290,7 @@ class HostDriver:
         data = bytes(self._sequences) + frame
         self._sequences.clear()
         if title is not None:
-            data = b"\x1b]2;" + title.encode("utf-8", "replace") + b"\x1b\\" + data
+            data = b"\x1b]2;" + self._settings.charset.encode(title) + b"\x1b\\" + data
         if data:
             self._frame_s = self._loop.time()
         return data

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from blockwire.host.commands import Command
 from blockwire.host.outer import OuterColours
+from blockwire.text.charset import UTF_8, Charset
 
 __all__ = ["Core", "HostSettings", "NewSession"]
 
@@ -71,6 +72,7 @@ class HostSettings(NamedTuple):
         env: Our environment.
         has_mouse: Whether the mouse of the outer terminal is ours.
         ambiguous_width: Cells of a character of ambiguous width, told to the program.
+        charset: What the outer terminal can write.
         input_fd: The outer terminal.
         output_fd: Likewise.
     """
@@ -79,5 +81,6 @@ class HostSettings(NamedTuple):
     env: Mapping[str, str]
     has_mouse: bool = True
     ambiguous_width: int = 1
+    charset: Charset = UTF_8
     input_fd: int = 0
     output_fd: int = 1

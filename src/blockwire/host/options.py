@@ -15,6 +15,7 @@ from blockwire.host.theme import DARK, Theme
 from blockwire.screen import CAPACITY_BYTES
 from blockwire.terminal import Limits
 from blockwire.text import AmbiguousWidth
+from blockwire.text.charset import UTF_8, Charset
 
 # Rows by which one notch of a wheel scrolls; what most terminals have.
 WHEEL_ROWS: Final = 3
@@ -30,6 +31,7 @@ class HostOptions:
         colours: How many colours the outer terminal has.
         has_links: Whether links are drawn as links.
         ambiguous_width: Cells of a character of ambiguous width, here and in the outer terminal.
+        charset: What the outer terminal can write.
         capacity_bytes: Of the history, at least 1.
         limits: What one program may make the host keep.
         status_line: Whether there is one.
@@ -45,6 +47,7 @@ class HostOptions:
     colours: ColourDepth = "truecolor"
     has_links: bool = True
     ambiguous_width: AmbiguousWidth = 1
+    charset: Charset = UTF_8
     capacity_bytes: int = CAPACITY_BYTES
     limits: Limits = field(default_factory=Limits)
     status_line: bool = True

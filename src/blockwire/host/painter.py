@@ -15,6 +15,7 @@ from blockwire.host.emulator import Cursor
 from blockwire.host.painter_rows import PaintRow, RowEncoder
 from blockwire.host.sgr import RESET, ColourDepth
 from blockwire.text import AmbiguousWidth
+from blockwire.text.charset import UTF_8, Charset
 
 __all__ = ["Frame", "PaintRow", "Painter"]
 
@@ -50,7 +51,7 @@ class Frame(NamedTuple):
 class Painter:
     """What an outer terminal shows, and how it comes to show something else."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a terminal can
         self,
         columns: int,
         rows: int,
@@ -58,6 +59,7 @@ class Painter:
         colours: ColourDepth = "truecolor",
         links: bool = True,
         ambiguous_width: AmbiguousWidth = 1,
+        charset: Charset = UTF_8,
     ) -> None:
         """Begin with a terminal of which nothing is known.
 
@@ -67,10 +69,12 @@ class Painter:
             colours: Which the terminal shows.
             links: Whether it may be given links (OSC 8).
             ambiguous_width: Cells that it gives a character of ambiguous width.
+            charset: What it can write.
         """
         self._colours: ColourDepth = colours
         self._has_links = links
         self._ambiguous_width: AmbiguousWidth = ambiguous_width
+        self._charset = charset
         self.resize(columns, rows)
 
     def resize(self, columns: int, rows: int) -> None:
@@ -81,6 +85,7 @@ class Painter:
             colours=self._colours,
             links=self._has_links,
             ambiguous_width=self._ambiguous_width,
+            charset=self._charset,
         )
         self.forget()
 

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from blockwire.host.emulator import LiveSpan, Look
 from blockwire.host.sgr import LINK_END, RESET, ColourDepth, link_start, sgr
 from blockwire.text import AmbiguousWidth, clusters, label_controls, width
+from blockwire.text.charset import UTF_8, Charset
 
 PaintRow: TypeAlias = tuple[LiveSpan, ...]
 """A row of a frame, from column 0; what it does not reach is blank."""
@@ -67,12 +68,19 @@ class RowEncoder:
     """
 
     def __init__(
-        self, columns: int, *, colours: ColourDepth, links: bool, ambiguous_width: AmbiguousWidth
+        self,
+        columns: int,
+        *,
+        colours: ColourDepth,
+        links: bool,
+        ambiguous_width: AmbiguousWidth,
+        charset: Charset = UTF_8,
     ) -> None:
         self._columns = columns
         self._colours = colours
         self._has_links = links
         self._ambiguous_width = ambiguous_width
+        self._charset = charset
         self._cells = lru_cache(ROWS_KEPT)(self._cells_of)
         self._whole = lru_cache(ROWS_KEPT)(self._encode_whole)
 
@@ -95,13 +103,14 @@ class RowEncoder:
         start, end = _difference(was, cells)
         has_rest = len(was.texts) > len(cells.texts)
         run = self._run(cells, start, end) + ("\x1b[K" if has_rest else "")
-        return _at(number, start) + run.encode()
+        return _at(number, start) + self._charset.encode(run)
 
     def _encode_whole(self, row: PaintRow) -> bytes:
         cells = self._cells(row)
         text = self._run(cells, 0, len(cells.texts))
         # Behind the last column the cursor still stands in it, and would erase it.
-        return (text if len(cells.texts) == self._columns else text + "\x1b[K").encode()
+        whole = text if len(cells.texts) == self._columns else text + "\x1b[K"
+        return self._charset.encode(whole)
 
     def _run(self, cells: Cells, start: int, end: int) -> str:
         parts: list[str] = []

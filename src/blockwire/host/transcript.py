@@ -96,7 +96,7 @@ def _print_transcript(driver: HostDriver, settings: HostSettings, screens: int |
         for piece in _pieces(driver.core.transcript(last_rows=last_rows)):
             if signal.alarm(0):
                 signal.alarm(WRITE_S_MAX)
-            _write(settings.output_fd, piece.encode("utf-8", "replace"))
+            _write(settings.output_fd, settings.charset.encode(piece))
     except (_Enough, OSError):
         # The row that was cut, and its style, end here.
         with contextlib.suppress(_Enough, OSError):

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 from blockwire.text import AmbiguousWidth, expand_tabs, label_controls, width
+from blockwire.text.charset import UTF_8, Charset
 
 __all__ = [
     "LINES_LOOK",
@@ -85,6 +86,7 @@ class TerminalLook(NamedTuple):
         ambiguous_width: Columns of East Asian ambiguous characters.
         lays_out: Whether lines become rows of that many columns here; else they are given to a
             terminal that wraps them itself, and ``columns`` bounds nothing.
+        charset: What it can write; who makes bytes of rows goes by it.
     """
 
     columns: int = 80
@@ -92,6 +94,7 @@ class TerminalLook(NamedTuple):
     colour: bool = True
     ambiguous_width: AmbiguousWidth = 1
     lays_out: bool = True
+    charset: Charset = UTF_8
 
 
 ENDLESS_COLUMNS: Final = 1_000_000

@@ -135,13 +135,14 @@ class LiveTail:
         was_shown, self._is_cursor_shown = self._is_cursor_shown, is_shown
         if not changes:
             visibility = "" if was_shown == is_shown else _SHOW if is_shown else _HIDE
-            return (body + visibility).encode()
+            return self.look.charset.encode(body + visibility)
         start = _PLAIN_STYLE if self._is_fresh else ""
         self._is_fresh = False
         before = _HIDE if was_shown else ""
         after = _SHOW if is_shown else ""
         framed = f"{before}{_WRAP_OFF}{start}{body}{_WRAP_ON}{after}"
-        return (f"{_SYNC_BEGIN}{framed}{_SYNC_END}" if changes > 1 else framed).encode()
+        whole = f"{_SYNC_BEGIN}{framed}{_SYNC_END}" if changes > 1 else framed
+        return self.look.charset.encode(whole)
 
     def _reprint(self, printed: Sequence[str], new: _Drawn) -> tuple[str, int]:
         """Erase what is drawn, print above it, and draw the new rows."""

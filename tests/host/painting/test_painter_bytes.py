@@ -9,6 +9,7 @@ import pytest
 
 from blockwire.host.emulator import Cursor, Look
 from blockwire.host.painter import Frame, Painter, PaintRow
+from blockwire.text.charset import Charset
 from tests.host.painting.outer import Outer, row
 
 RED: Final = Look("red")
@@ -48,6 +49,14 @@ def test_what_is_unknown_is_written_row_by_row_and_erased_only_to_the_end_of_eac
         b"\x1b[1Hab\x1b[K\x1b[2H\x1b[K\x1b[3Habcde"
         b"\x1b[?7h\x1b[?2026l"
     )
+
+
+@pytest.mark.requirement("host:drawing:charset")
+def test_what_the_terminal_cannot_write_is_replaced() -> None:
+    painter = Painter(20, 1, charset=Charset("ascii"))
+
+    assert b"\x1b[1Hcaf? ?\x1b[K" in painter.paint(Frame((row("caf\u00e9 \u2500"),)))
+    assert b"?x" in painter.paint(Frame((row("caf\u00e9 \u2500\u2500x"),)))
 
 
 @pytest.mark.requirement("host:drawing:idle")

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from blockwire.render import Row, Span, TerminalLook, row_width
+from blockwire.text.charset import Charset
 from blockwire.tui.reflow import Spot, known_reflow, rows_above, rows_taken
 from blockwire.tui.tail import LiveTail, cut_row, wrap_row
 from tests.tui.drawing.judges import FORBIDDEN, PyteJudge, TmuxJudge, need_tmux
@@ -129,6 +130,15 @@ def test_a_tick_writes_one_row_and_little_more() -> None:
 
     assert b"open" not in data
     assert len(data) < 100
+
+
+@pytest.mark.requirement("chat:fallback:charset")
+@pytest.mark.parametrize(("encoding", "shown"), [("ascii", b"caf? ?"), ("latin-1", b"caf\xe9 ?")])
+def test_what_the_terminal_cannot_write_is_replaced(encoding: str, shown: bytes) -> None:
+    tail = LiveTail(TerminalLook(80, charset=Charset(encoding)), 24)
+
+    assert shown in tail.paint([row("caf\u00e9 \u2500")], [])
+    assert shown in tail.paint([], [row("caf\u00e9 \u2500"), row("b")])
 
 
 def test_the_same_rows_again_write_nothing() -> None:

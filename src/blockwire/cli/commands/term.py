@@ -102,6 +102,7 @@ def _run_host(
     lifeline: Lifeline, config: Config, words: Sequence[str], color: ColorFlag
 ) -> Outcome:
     """Run in the host's own process, which has everything that the watchdog does without."""
+    from blockwire.cli.encoding import terminal_charset
     from blockwire.cli.system import tune_interpreter
     from blockwire.cli.termoptions import new_session
     from blockwire.host.drivercore import HostSettings
@@ -117,6 +118,7 @@ def _run_host(
         os.environ,
         has_mouse=config["mouse"] == "on",
         ambiguous_width=config["ambiguous_width"],
+        charset=terminal_charset(os.environ),
         input_fd=sys.stdin.fileno(),
         output_fd=sys.stdout.fileno(),
     )

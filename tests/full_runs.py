@@ -1,6 +1,6 @@
 """Run what the coverage runs leave out: slow and exhaustive tests, and properties with many examples.
 
-Two pytest processes at a time, as two cores are what we count on; what is longest begins first.
+As many pytest processes at a time as there; what is longest begins first.
 
 Usage: ``python -m tests.full_runs``.
 """
@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final
 
-from tests.coverage_rooms import PROJECT, Run
+from tests.coverage_rooms import PROJECT, WORKERS, Run
 
 SELECTED: Final = "slow or exhaustive or hypothesis"
 # name -> folders; the last takes every other one
 RUNS: Final[dict[str, tuple[str, ...]]] = {
-    "terminal": ("conform", "host", "terminal", "tty", "tui"),
+    "terminal": ("conform", "terminal", "tty"),
+    "screens": ("host", "tui"),
     "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),
     "rooms": ("archives", "content", "jsontext", "providers", "screen", "sse", "text"),
     "render": ("render",),
@@ -30,7 +31,7 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
 def main() -> int:
     """Return 0 when every run passed, and tests ran in each."""
     runs = []
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         for future in as_completed([pool.submit(_run, name) for name in RUNS]):
             run = future.result()
             print(f"\n=== {run.name} ({run.duration_s:.0f} s)\n{run.output.rstrip()}", flush=True)

@@ -59,7 +59,7 @@ def test_in_a_locale_of_ascii_only_ascii_is_written(place: Path) -> None:
     with ChatTerminal(*arguments, place=place, LANG="C") as terminal:
         terminal.until_shown("Ask something")
         terminal.press("first question\r")
-        terminal.until_shown("| -  | ??   |", "+---+------+", "saying *")
+        terminal.until_shown("| - | ??   |", "+---+------+", "saying *")
         assert terminal.leave() == 0
 
     assert terminal.brain.output.isascii()

@@ -271,6 +271,7 @@ class Controls:
         top = self.mousing.live_top()
         if top is not None:
             row, column = min(top + cursor.row, row), cursor.column
+        self._screen.selection.clear()
         self.copy_mode.begin(row, column)
         self._own = "copy"
 

@@ -207,7 +207,11 @@ def test_a_search_for_nothing_in_copy_mode_brings_back_the_one_before(keys: list
     assert window.status.startswith(" copy mode, line 4: 11 of 11")
 
 
+@pytest.mark.requirement("host:copying:begins-empty")
 def test_what_was_selected_before_copy_mode_is_not_selected_in_it() -> None:
+    window = numbered().keys("prefix", "c", "prefix", "[", "k").wait(10)
+    assert window.status.startswith(" copy mode  ")
+
     window = numbered().keys("prefix", "c", "prefix", "/", "line 4", "enter")
     assert "selecting" not in window.status
 

@@ -122,6 +122,22 @@ def test_rows_that_come_and_go_leave_nothing_behind(show: Show) -> None:
         show.check()
 
 
+@pytest.mark.requirement("chat:fallback:given-back")
+def test_rows_that_were_needed_for_a_while_are_taken_again_and_filled(show: Show) -> None:
+    above = [f"line {number}" for number in range(40)]
+    few, many = ["> /", "status"], ["> /", *(f"/{number}" for number in range(8)), "status"]
+    show.paint(above, few, Spot(0, 3))
+    for rows in (many, few, many, few):
+        show.paint([], rows, Spot(0, 3))
+        # Eight rows were pushed up once.
+        assert show.judge.place() == (14, 3)
+
+    show.paint(["said 1", "said 2"], few, Spot(0, 3))
+
+    assert show.judge.place() == (16, 3)
+    assert show.judge.text() == [*above, "said 1", "said 2", *few]
+
+
 def test_a_tick_writes_one_row_and_little_more() -> None:
     tail = LiveTail(TerminalLook(80), 24)
     tail.paint([], [row(f"open {at}") for at in range(9)] + [row("| 1 s")], Spot(3, 3))

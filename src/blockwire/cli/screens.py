@@ -14,6 +14,7 @@ from blockwire.cli.terminals import Screen
 from blockwire.content import Block, ConversationState, Message, TurnState
 from blockwire.jsontext import Json
 from blockwire.render import PlainStream, TranscriptStream, clean, plain_text
+from blockwire.tui.order import ConversationOrder
 
 __all__ = ["ConversationPrinter", "TurnPrinter", "emit", "question_message"]
 
@@ -84,6 +85,8 @@ class TurnPrinter:
         """Return the text that ``turn`` adds to what was printed."""
         if self._drawn is not None:
             return self._drawn.show_turn(turn)
+        if not self._names_speakers and turn.envelope["role"] == "user":
+            return ""
         text = ""
         if self._turn_id != turn.turn_id:
             text = self.finish()
@@ -104,55 +107,17 @@ class TurnPrinter:
 
 
 class ConversationPrinter:
-    """Prints a conversation and follows it: every message once, in order, whatever came between.
-
-    A running turn holds back what stands behind it.
-    """
+    """Prints a conversation and follows it: every message once, in order, whatever came between."""
 
     def __init__(self, printer: TurnPrinter) -> None:
         self._printer = printer
-        self._printed: set[object] = set()
-        self._seen_count = 0
-        self._first: Message | None = None  # the same object for as long as states grow
-        # position, message, turn: final, and not printed yet because something before it runs
-        self._waiting: list[tuple[int, Message, TurnState | None]] = []
+        self._order = ConversationOrder()
 
     def show(self, state: ConversationState) -> str:
         """Return the text that ``state``, later than the one before, adds."""
-        self._take_finished(state)
-        running: list[tuple[int, Message, TurnState | None]] = [
-            (turn.ordinal, {}, turn) for turn in state.running.values()
-        ]
         parts: list[str] = []
-        for _position, message, turn in sorted([*self._waiting, *running], key=lambda e: e[0]):
-            if turn is None:
-                parts.append(self._printer.add_message(message))
-                self._printed.add(message["id"])
-                continue
+        for turn in self._order.take(state):
             parts.append(self._printer.show_turn(turn))
-            if not turn.is_terminal:
-                break
-            parts.append(self._printer.finish())
-            self._printed.add(turn.turn_id)
-        self._waiting = [e for e in self._waiting if e[1]["id"] not in self._printed]
+            if turn.is_terminal:
+                parts.append(self._printer.finish())
         return "".join(parts)
-
-    def _take_finished(self, state: ConversationState) -> None:
-        """Note what became final; what was printed or waits already is not noted again."""
-        new = list(state.finished_since(self._seen_count))
-        first = next((entry[1] for entry in state.finished_since(0)), None)
-        is_other = (
-            state.finished_count < self._seen_count
-            or (self._first is not None and first is not self._first)
-            or any(self._is_known(entry[1]) for entry in new)
-        )
-        if is_other:
-            # A snapshot took the place of what we knew; it lists by position, not by end.
-            new = list(state.finished_since(0))
-            self._waiting.clear()
-        self._waiting += [entry for entry in new if entry[1]["id"] not in self._printed]
-        self._seen_count, self._first = state.finished_count, first
-
-    def _is_known(self, message: Message) -> bool:
-        waiting = {entry[1]["id"] for entry in self._waiting}
-        return message["id"] in self._printed or message["id"] in waiting

@@ -177,9 +177,9 @@ class BlocksView:
         back = self._send(len(self._waiting))
         return back + self._tail.paint([], [])
 
-    def resize(self, look: TerminalLook, rows: int) -> bytes:
+    def resize(self, look: TerminalLook, rows: int, *, is_drawn: bool = False) -> bytes:
         """Take a new size; Blocks are the terminal's."""
-        return self._tail.resize(look, rows)
+        return self._tail.resize(look, rows, is_drawn=is_drawn)
 
     def locate(self, column: int | None) -> bytes:
         """Take the answer."""

@@ -36,6 +36,7 @@ from blockwire.tui.intents import (
     Suspend,
 )
 from blockwire.tui.views import ConversationView
+from blockwire.tui.window import ANSWER_S, ChatWindow
 
 __all__ = ["ChatDriver"]
 
@@ -47,9 +48,6 @@ PROMPT_ROWS_MIN: Final = 6
 
 ESCAPE_S: Final = 0.05
 """An ESC after which nothing came for so long is the Escape key."""
-
-PLACE_S: Final = 0.5
-"""How long the terminal may take to say where the cursor is."""
 
 STOP_S: Final = 0.2
 """How long a stop may take to come."""
@@ -85,17 +83,15 @@ class ChatDriver:
         self._loop = asyncio.get_running_loop()
         self._errands = Errands(chat, self)
         self._parser = InputParser()
-        self._look = options.look
-        self._rows = 24
         self._dirty = anyio.Event()
         self._woken = anyio.Event()
         self._state: ConversationState | None = None
         self._is_state_shown = self._is_first_state = True
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stream: anyio.CancelScope | None = None
-        self._unlocated: asyncio.TimerHandle | None = None
         self._failure: BlockwireError | None = None
         self._is_painting = True
+        self._window = ChatWindow(terminal, view, self._parser, options, self._touch)
 
     # a place for errands ------------------------------------------------------------------
     @property
@@ -138,7 +134,7 @@ class ChatDriver:
             BlockwireError: The terminal has lost what was shown.
             OSError: The terminal is gone.
         """
-        self._take_size()
+        self._window.take_size()
         self._loop.add_signal_handler(signal.SIGWINCH, self._touch)
         try:
             async with anyio.create_task_group() as self._tasks:
@@ -148,18 +144,22 @@ class ChatDriver:
                 self._do(intents)
         finally:
             self._loop.remove_signal_handler(signal.SIGWINCH)
-            if self._unlocated is not None:
-                self._unlocated.cancel()
+            self._window.close()
             self._show()
-            self._clear_up()
+            self._window.clear_up()
             self._terminal.write(self._view.leave())
+        await self._take_last_answers()
         await self._end_turns()
         if self._failure is not None:
             raise self._failure
 
-    def _clear_up(self) -> None:
-        if not self._view.is_located:
-            self._terminal.write(self._view.locate(None))
+    async def _take_last_answers(self) -> None:
+        """Leave nothing that was asked for to whoever reads next."""
+        with anyio.move_on_after(ANSWER_S):
+            while self._window.is_answer_missing and (data := await self._terminal.read()):
+                for event in self._parser.receive_data(data):
+                    if isinstance(event, Reply):
+                        self._window.receive(event)
 
     def _quit(self) -> None:
         if self._tasks is not None:
@@ -217,7 +217,7 @@ class ChatDriver:
         self._do(intents)
 
     def _withdraw(self) -> None:
-        self._clear_up()
+        self._window.clear_up()
         self._terminal.write(self._view.withdraw())
 
     async def _suspend(self) -> None:
@@ -279,7 +279,7 @@ class ChatDriver:
             with anyio.move_on_after(ESCAPE_S if self._parser.is_holding else None):
                 data = await self._terminal.read()
             if data is None:
-                events = self._parser.flush(is_reply_outstanding=not self._view.is_located)
+                events = self._parser.flush(is_reply_outstanding=self._window.is_answer_missing)
                 if not events:
                     # An answer is on its way; its rest comes, or its time is over.
                     data = await self._terminal.read()
@@ -290,16 +290,9 @@ class ChatDriver:
                 events = self._parser.receive_data(data)
             for event in events:
                 if isinstance(event, Reply):
-                    if event.kind == "cpr":
-                        self._locate(int(event.fields[1]) - 1)
+                    self._window.receive(event)
                 else:
                     self._do(self._chat.press(event, now_s=self.now_s()))
-
-    def _locate(self, column: int | None) -> None:
-        if self._view.is_located:
-            return
-        self._terminal.write(self._view.locate(column))
-        self._touch()
 
     # time ---------------------------------------------------------------------------------
     def _touch(self) -> None:
@@ -334,7 +327,9 @@ class ChatDriver:
                 self._quit()
                 return
             self._dirty = anyio.Event()
-            self._take_size()
+            self._window.take_size()
+            if self._view.is_located and self._is_painting:
+                await self._window.ask_width()
             if self._view.is_located and self._is_painting:
                 self._paint()
                 if self._view.has_more:
@@ -360,27 +355,12 @@ class ChatDriver:
         self._show()
         now_s = self.now_s()
         prompt = self._chat.prompt(
-            columns=self._look.columns, rows_max=self._prompt_rows_max, now_s=now_s
+            columns=self._window.look.columns, rows_max=self._prompt_rows_max, now_s=now_s
         )
         mark = spinner(now_s) if self._options.is_animated and self._chat.is_active else ""
         if data := self._view.paint(prompt, mark=mark):
-            self._terminal.write(data)
+            self._terminal.write(data + self._window.question_behind())
 
     @property
     def _prompt_rows_max(self) -> int:
-        return max(min(self._rows - 1, max(self._rows // 2, PROMPT_ROWS_MIN)), 1)
-
-    def _take_size(self) -> None:
-        with suppress(OSError):
-            size = os.get_terminal_size(self._options.output_fd)
-            columns, rows = max(size.columns, 1), max(size.lines, 1)
-            if (columns, rows) == (self._look.columns, self._rows):
-                return
-            self._look = self._look._replace(columns=columns)
-            self._rows = rows
-            if question := self._view.resize(self._look, rows):
-                self._parser.expect_position()
-                self._terminal.write(question)
-                if self._unlocated is not None:
-                    self._unlocated.cancel()
-                self._unlocated = self._loop.call_later(PLACE_S, self._locate, None)
+        return max(min(self._window.rows - 1, max(self._window.rows // 2, PROMPT_ROWS_MIN)), 1)

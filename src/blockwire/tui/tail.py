@@ -88,6 +88,7 @@ class LiveTail:
         self._questions = 0
         self._columns_min = look.columns  # of all since the rows were drawn
         self._is_lost = False
+        self._is_cut = False  # what is drawn was cut by a window narrower than was known
 
     @property
     def height(self) -> int:
@@ -129,6 +130,7 @@ class LiveTail:
         new = _Drawn(encoded, texts, spot)
         body, changes = self._reprint(printed, new) if printed else self._patch(new)
         self._drawn = new
+        self._is_cut = False
         return self._framed(body, changes, is_shown=is_shown)
 
     def _framed(self, body: str, changes: int, *, is_shown: bool) -> bytes:
@@ -200,11 +202,18 @@ class LiveTail:
         return _moved(Spot(0, 0), self._drawn.cursor).encode()
 
     # sizes --------------------------------------------------------------------------------
-    def resize(self, look: TerminalLook, rows: int) -> bytes:
+    def resize(self, look: TerminalLook, rows: int, *, is_drawn: bool = False) -> bytes:
         """Take a new size; return a question whose answer goes to :meth:`locate`.
 
         Until then nothing may be painted. Without rows on the screen there is no question.
+
+        Args:
+            look: With the new width.
+            rows: Of the window; at least 1.
+            is_drawn: The window had this size already when the rows were drawn, so that none of
+                them was broken anew.
         """
+        self._is_cut |= is_drawn
         self.look = look
         self.rows = max(rows, 1)
         self._columns_min = min(self._columns_min, look.columns)
@@ -227,14 +236,15 @@ class LiveTail:
         self._is_lost = False
         flat = Spot(drawn.cursor.row, min(drawn.cursor.column, self._columns_min - 1))
         flowed = rows_above(drawn.widths, drawn.cursor, self.look)
-        if column is not None and flat.column != flowed.column:
+        if column is not None and flat.column != flowed.column and not self._is_cut:
             # Only one kind of terminal leaves the cursor there.
             if column == flowed.column:
                 self.reflows = True
             elif column == flat.column:
                 self.reflows = False
         self._columns_min = self.look.columns
-        above = flowed.row if self.reflows else flat.row
+        # Final rows stand above: where it is not known better, none of them may be erased.
+        above = flowed.row if self.reflows and not self._is_cut else flat.row
         sweep = "\x1b[B".join([_ERASE_ROW] * self.rows)
         body = f"\r{_up(above)}{_SAVE}{sweep}{_RESTORE}"
         was_shown, self._is_cursor_shown = self._is_cursor_shown, False
@@ -244,7 +254,7 @@ class LiveTail:
     def forget(self) -> None:
         """Leave what is drawn where it is: somebody else has written meanwhile."""
         self._drawn = _NOTHING
-        self._is_lost = False
+        self._is_lost = self._is_cut = False
         self._questions = 0
         self._is_fresh = True
         self._is_cursor_shown = True

@@ -52,8 +52,14 @@ class ConversationView(Protocol):
     def leave(self) -> bytes:
         """Return what takes the prompt away, so that the next program goes on below."""
 
-    def resize(self, look: TerminalLook, rows: int) -> bytes:
-        """Take a new size; return what asks where the cursor is, if that matters."""
+    def resize(self, look: TerminalLook, rows: int, *, is_drawn: bool = False) -> bytes:
+        """Take a new size; return what asks where the cursor is, if that matters.
+
+        Args:
+            look: With the new width.
+            rows: Of the window.
+            is_drawn: It was this size already when the last picture was drawn.
+        """
 
     def locate(self, column: int | None) -> bytes:
         """Take the answer, or that there is none, and return what clears up."""
@@ -122,10 +128,10 @@ class FallbackView:
         self._rows.change_conversation()
         return self._tail.paint(self._rows.take_finished(), [])
 
-    def resize(self, look: TerminalLook, rows: int) -> bytes:
+    def resize(self, look: TerminalLook, rows: int, *, is_drawn: bool = False) -> bytes:
         """Take a new size."""
         self._rows.resize(look)
-        return self._tail.resize(look, rows)
+        return self._tail.resize(look, rows, is_drawn=is_drawn)
 
     def locate(self, column: int | None) -> bytes:
         """Take the answer."""

@@ -74,9 +74,13 @@ class TmuxWindow:
         self._tmux("send-keys", "-l", keys)
 
     def resize(self, columns: int, rows: int) -> None:
+        """Give the window another size, and wait until the pane's device has it."""
+        self.resize_at_once(columns, rows)
+        self.until(lambda: self._device_size() == (columns, rows))
+
+    def resize_at_once(self, columns: int, rows: int) -> None:
         """Give the window another size; the pane's device has it up to a quarter of a second later."""
         self._tmux("resize-window", "-x", str(columns), "-y", str(rows))
-        self.until(lambda: self._device_size() == (columns, rows))
 
     def _device_size(self) -> tuple[int, int]:
         device = os.open(

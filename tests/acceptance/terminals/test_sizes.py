@@ -99,3 +99,33 @@ def test_t20_twenty_sizes_leave_every_line_once_in_tmux(answers: Answers) -> Non
 
     assert lines[:100] == SHELL_LINES
     check_once(lines, kinds="bmezr")
+
+
+@pytest.mark.situation("T20")
+@pytest.mark.requirement("chat:fallback:told-late")
+def test_t20_sizes_at_any_moment_of_an_answer_lose_no_line_in_tmux(answers: Answers) -> None:
+    """openai/codex #37987: tmux changes its rows at once, and tells the program later."""
+    need_tmux()
+    with TmuxWindow(
+        answers.chat(), columns=100, rows=24, env=answers.env, before=SHELL_LINES
+    ) as window:
+        window.until(lambda: "Ask something" in window.screen_text())
+        window.press("the question\r")
+        for number, (part, size) in enumerate(zip(PARTS, SIZES, strict=True)):
+            opened, middle, rest = part.partition(f"P{number:02}m")
+            # Whatever of it is drawn, or on its way, by now.
+            answers.say(opened + middle)
+            window.resize_at_once(*size)
+            answers.say(rest)
+            window.until(lambda: f"P{number:02}z" in compact(window.main_lines()))  # noqa: B023 - called at once
+        answers.say("the end\n")
+        answers.end()
+        window.until(
+            lambda: "the end" in window.screen_text() and "answering" not in window.screen_text()
+        )
+        window.press("\x04")
+        assert window.exit_status() == 0
+        lines = window.main_lines()
+
+    assert lines[:100] == SHELL_LINES
+    check_once(lines, kinds="bmezr")

@@ -255,6 +255,20 @@ def test_only_the_answer_to_the_last_question_counts() -> None:
     assert b"\x1b[4A" in answers[1][0]
 
 
+@pytest.mark.requirement("chat:fallback:told-late")
+def test_rows_that_were_drawn_in_a_narrower_window_were_cut_and_not_broken() -> None:
+    tail = LiveTail(TerminalLook(100), 24, reflows=True)
+    tail.paint([], [row("x" * 100), row("> ")], Spot(1, 2))
+
+    tail.resize(TerminalLook(30), 24, is_drawn=True)
+    cleared = tail.locate(2)
+    tail.paint([], [row("x" * 30), row("> ")], Spot(1, 2))
+    tail.resize(TerminalLook(15), 24)
+
+    assert b"\x1b[1A" in cleared
+    assert b"\x1b[2A" in tail.locate(2)
+
+
 def test_without_an_answer_it_goes_on() -> None:
     tail = LiveTail(TerminalLook(100), 24)
     tail.paint([], [row("x"), row("> ")], Spot(1, 2))

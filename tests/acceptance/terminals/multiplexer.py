@@ -16,6 +16,7 @@ from typing import Final, Self
 
 from tests.acceptance.terminals.outer import SITUATION_S_MAX
 from tests.suites import PROJECT
+from tests.support.tmux import run_tmux
 
 HISTORY_ROWS: Final = 50_000
 _ENDED: Final = re.compile(r"^ended (\d+)$", re.MULTILINE)
@@ -57,17 +58,7 @@ class TmuxWindow:
         )
 
     def _tmux(self, *arguments: str) -> str:
-        environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
-        done = subprocess.run(
-            ["tmux", "-u", "-S", str(self._folder / "socket"), *arguments],
-            env={**environment, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=True,
-            text=True,
-            encoding="utf-8",
-        )
-        return done.stdout
+        return run_tmux(self._folder / "socket", *arguments)
 
     def press(self, keys: str) -> None:
         """Type text, and controls."""

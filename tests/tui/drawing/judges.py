@@ -6,7 +6,6 @@ When its width changes, pyte cuts rows, and tmux breaks them anew.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import select
 import shutil
@@ -23,6 +22,7 @@ import pyte
 import pytest
 
 from tests.support.programs import WAIT_S
+from tests.support.tmux import run_tmux
 
 HISTORY_ROWS: Final = 50_000
 FORBIDDEN: Final = re.compile(rb"\x1b\[[123]J|\x1b\[\d*S|\x1b\[[\d;]*r")
@@ -157,17 +157,7 @@ class TmuxJudge:
         self.place()
 
     def _tmux(self, *arguments: str) -> str:
-        environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
-        done = subprocess.run(
-            ["tmux", "-u", "-S", str(self._folder / "socket"), *arguments],
-            env={**environment, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=True,
-            text=True,
-            encoding="utf-8",
-        )
-        return done.stdout
+        return run_tmux(self._folder / "socket", *arguments)
 
     def feed(self, data: bytes) -> None:
         self._peer.sendall(data)

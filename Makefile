@@ -106,7 +106,7 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 lock: ## Resolve the dependencies anew: make lock UPGRADE=--upgrade takes newer releases
 	@test -x $(UV) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv; }
 	$(LOCK) $(UPGRADE) --output-file requirements/run.lock pyproject.toml
-	$(LOCK) $(UPGRADE) --output-file requirements/dev.lock --constraint requirements/run.lock --extra term --group dev pyproject.toml
+	$(LOCK) $(UPGRADE) --output-file requirements/dev.lock --constraint requirements/run.lock --extra term --extra previews --group dev pyproject.toml
 
 clean: ## Remove what was built, except .venv
 	rm -rf build dist docs/_build htmlcov .coverage .coverage.* .hypothesis

@@ -1,17 +1,44 @@
 /** The public surface of `@blockwire/core`. */
 
+// Event streams and the client.
+export { type AccessChange, onAccess } from "./access.ts";
 export { AppendLog } from "./appendlog.ts";
 export { BlockState } from "./blockstate.ts";
 export { decodeEvent } from "./codec.ts";
 export { ProtocolError } from "./errors.ts";
 export type * from "./events.ts";
+export { GatewayError } from "./failures.ts";
+export { ConversationFeed, type FeedStatus, type QueuedTurn } from "./feed.ts";
+export * from "./gateway.ts";
 export { DEPTH_MAX, decodeJson, decodeJsonBytes, encodeJson, equalJson } from "./json.ts";
 export { checkKeys, isKey } from "./keys.ts";
+export {
+  DirectLink,
+  type DirectLinkOptions,
+  type LinkHandle,
+  type LinkHandler,
+  type LinkStatus,
+  type StreamLink,
+} from "./link.ts";
 export { MessageState, messageState } from "./messagestate.ts";
 export { countChars, isCode, isId, isName } from "./names.ts";
+export {
+  BLOCK_GAP,
+  boundedText,
+  plainText,
+  type TextOptions,
+  VALUE_CHARS_MAX,
+  valueText,
+} from "./projection.ts";
 export { advance, apply } from "./reducer.ts";
+export type * from "./shapes.ts";
+export { EVENT_BYTES_MAX, type ServerSentEvent, SseDecoder } from "./sse.ts";
 export { ConversationState, emptyState } from "./state.ts";
+export { Subscription, type SubscriptionOptions } from "./subscription.ts";
+export { systemTiming, type Timing } from "./timing.ts";
+export { canStreamFetch, documentVisibility, type Visibility } from "./transports.ts";
 export { TurnState } from "./turnstate.ts";
+export type { UploadOptions } from "./upload.ts";
 export { checkBlock, checkMessage } from "./validate.ts";
 export {
   isObject,

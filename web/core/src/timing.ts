@@ -1,0 +1,43 @@
+/** Time and randomness as values, and how long is waited between attempts. */
+
+/** A clock, timers and dice; tests bring their own. */
+export interface Timing {
+  /** Unix milliseconds. It goes on while the machine sleeps, so a long sleep is seen as silence. */
+  nowMs(): number;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Calls `call` once after `delayMs`, unless the returned function was called before. */
+  schedule(delayMs: number, call: () => void): () => void;
+}
+
+/** The time of this machine. */
+export const systemTiming: Timing = {
+  nowMs: () => Date.now(),
+  random: () => Math.random(),
+  schedule: (delayMs, call) => {
+    const timer = setTimeout(call, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+// Beyond it every pause is at its bound, and a power of two would only grow.
+const DOUBLINGS_MAX = 32;
+
+/**
+ * Returns a random pause before the next attempt: exponential back-off with full jitter. Many clients
+ * that lose their gateway at the same moment come back spread over the whole interval, not in step.
+ *
+ * @param failureCount Attempts that failed in a row, at least 1.
+ * @param firstMs Longest pause after the first.
+ * @param maxMs Longest pause after any.
+ * @param random Returns a number in [0, 1).
+ */
+export function pauseMs(
+  failureCount: number,
+  firstMs: number,
+  maxMs: number,
+  random: () => number,
+): number {
+  const longestMs = firstMs * 2 ** Math.min(failureCount - 1, DOUBLINGS_MAX);
+  return random() * Math.min(longestMs, maxMs);
+}

@@ -27,7 +27,7 @@ DATA: Final = PROJECT / ".coverage.rooms"
 # The rooms below the line (tests/test_layers.py compares this with the contracts).
 ROOMS: Final = (
     "archives", "content", "errors", "jsontext", "ports", "providers", "render", "screen", "sse",
-    "terminal", "text",
+    "terminal", "text", "web",
 )  # fmt: skip
 # What is longest begins first: what starts programs, what has to do with terminals, and the rest.
 TOGETHER: Final = {
@@ -35,11 +35,13 @@ TOGETHER: Final = {
     "terminals": ("conform", "host", "tty", "tui"),
 }
 REST: Final = "everything else"
+# What a browser does is not traced, and its tests have times of their own (tests/full_runs.py).
+UNTRACED: Final = ("tests/page",)
 # One more than the cores that we count on: much of it waits for programs and sockets.
 WORKERS: Final = 3
 
 # Tracing costs three to four times: what only repeats a path for more inputs runs without it.
-UNMARKED: Final = "not slow and not exhaustive and not postgres and not redis"
+UNMARKED: Final = "not slow and not exhaustive and not browser and not postgres and not redis"
 OUTCOME: Final = re.compile(r"(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b")
 
 
@@ -117,6 +119,7 @@ def _selection(name: str) -> list[str]:
     if name == REST:
         others = [path for together in TOGETHER for path in _selection(together)]
         others += [path for room in ROOMS for path in _tests_of(room)]
+        others += UNTRACED
         return ["tests", *(f"--ignore={path}" for path in others)]
     return _tests_of(name)
 

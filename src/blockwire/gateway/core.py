@@ -20,7 +20,7 @@ from blockwire.gateway.http.http_errors import gateway_stopping
 from blockwire.gateway.operations.observer import Observer
 from blockwire.gateway.operations.upkeep import Upkeep, store_jobs
 from blockwire.gateway.settings import EXTERNAL_ENGINE, EngineProfile, GatewaySettings
-from blockwire.gateway.turns.accounts import Accounts, Prices
+from blockwire.gateway.turns.accounts import ANY_MODEL, Accounts, Prices
 from blockwire.gateway.turns.conversation import Conversation, LiveTurn
 from blockwire.gateway.turns.engine_use import EngineSet, EngineUse
 from blockwire.gateway.turns.flight import Flight
@@ -28,6 +28,7 @@ from blockwire.gateway.turns.queue import QueueSpace, dequeued_notice
 from blockwire.gateway.turns.reconcile import reconcile
 from blockwire.gateway.turns.registry import Registry
 from blockwire.gateway.turns.runner import Guard, TurnRunner
+from blockwire.jsontext import Json
 from blockwire.ports import Bus, Clock, Engine, FaultPoint, Faults, IdFactory, Store, TurnRow
 
 __all__ = ["GatewayCore"]
@@ -277,6 +278,12 @@ class GatewayCore:
         default = self._engine_default
         return (default, *(name for name in self._profiles if name != default))
 
+    @property
+    def models(self) -> dict[str, Json]:
+        """Models that are known by engine, its default first; engines without any are left out."""
+        known = {name: _models_of(profile) for name, profile in self._profiles.items()}
+        return {name: [*models] for name, models in known.items() if models}
+
     def _reach(self, point: FaultPoint) -> None:
         if self._faults is not None:
             self._faults.reach(point)
@@ -287,6 +294,12 @@ class GatewayCore:
 
 def _prices_of(profiles: Mapping[str, EngineProfile]) -> dict[str, Prices]:
     return {name: p.prices for name, p in profiles.items() if p.prices is not None}
+
+
+def _models_of(profile: EngineProfile) -> list[str]:
+    priced = profile.prices.by_model if profile.prices is not None else {}
+    named = [profile.model] if profile.model is not None else []
+    return [*dict.fromkeys([*named, *(model for model in priced if model != ANY_MODEL)])]
 
 
 async def _close_engine(name: str, engine: Engine) -> None:

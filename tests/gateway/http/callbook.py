@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from blockwire.gateway.http.built_page import BuiltPage
 from blockwire.gateway.http.operation import Operation
 from blockwire.gateway.routes import OPERATIONS
 from tests.archives.samples import archive_lines
@@ -50,7 +51,9 @@ CALLBOOK: Final[Mapping[str, How]] = {
     "read_openapi": How(needs=""),
     "read_schema": How(needs=""),
     "read_docs": How(needs=""),
-    "read_landing": How(needs=""),
+    "read_start": How(needs=""),
+    "read_page": How(needs=""),
+    "read_asset": How(needs=""),
     "create_conversation": How('{"title":"T","tags":["a"],"metadata":{"k":1}}', needs=""),
     "list_conversations": How(needs="", variants=("limit=1",)),
     "read_conversation": How(),
@@ -76,6 +79,7 @@ CALLBOOK: Final[Mapping[str, How]] = {
     "append_message": How('{"role":"user","content":"x"}'),
     "upload_attachment": How('"a file that is JSON, too"', "application/octet-stream"),
     "download_attachment": How(needs="attachment"),
+    "read_preview": How(needs="attachment", variants=("size=64",)),
     "export_conversation": How(
         query="format=json",
         variants=("format=markdown", "format=html", "format=text", "format=jsonl"),
@@ -108,6 +112,7 @@ async def filled(s: Surface, **headers: str) -> dict[str, str]:
         f"{path}/shares", content=b"{}", headers={"content-type": JSON} | headers
     )
     return {
+        "asset_name": _an_asset(),
         "attachment_id": json_of(uploaded)["id"],
         "conversation_id": conversation_id,
         "turn_id": turn["id"],
@@ -115,6 +120,12 @@ async def filled(s: Surface, **headers: str) -> dict[str, str]:
         "share_id": json_of(shared)["id"],
         "token_name": "nobody",
     }
+
+
+def _an_asset() -> str:
+    """Return the name of a script of the page."""
+    names = BuiltPage().manifest.assets
+    return next(name for name in names if name.endswith(".js")).removeprefix("assets/")
 
 
 class Target(NamedTuple):

@@ -85,6 +85,7 @@ async def surface(
     """Run a gateway with its application."""
     clock = more.pop("clock", None) or FakeClock()
     schemas = more.pop("schemas", {})
+    parts = {name: more.pop(name, None) for name in ("page", "previewer")}
     is_served = more.pop("is_served", False)
     async with gateway(settings=settings, clock=clock, **more) as world:
         app = create_app(
@@ -94,6 +95,7 @@ async def surface(
             clock=clock,
             http=http,
             schemas=schemas,
+            **parts,
         )
         if not is_served:
             # A server does it, as part of the lifespan.

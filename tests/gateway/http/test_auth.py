@@ -166,6 +166,7 @@ async def test_health_and_documents_say_nothing_of_anybody_and_need_no_token() -
             "/schemas/conversation_turn.json",
             "/docs",
             "/",
+            "/c/conv_1",
         ):
             assert (await s.client.get(path)).status_code == 200
 

@@ -132,5 +132,6 @@ def test_public_links_show_what_is_said_and_nothing_of_how() -> None:
         "read_events",
         "export_conversation",
         "download_attachment",
+        "read_preview",
         "create_ticket",
     }

@@ -15,6 +15,8 @@ from blockwire.errors import (
     StoreError,
 )
 from blockwire.gateway.http.http_errors import error_body, internal_error, retry_after_s, status_of
+from blockwire.gateway.settings import EngineProfile
+from blockwire.gateway.turns.accounts import Prices
 from tests.gateway.core.world import ScriptEngine, prose, stuck_after
 from tests.gateway.http.surface import body, json_of, peers, surface
 
@@ -381,10 +383,30 @@ async def test_capabilities_name_engines_bounds_and_the_callers_scopes() -> None
         assert capabilities["limits"]["body_bytes_max"] == 1_048_576
 
 
-@pytest.mark.parametrize("path", ["/", "/docs"])
-async def test_pages_load_nothing_from_elsewhere(path: str) -> None:
+@pytest.mark.requirement("gateway:capabilities:engines")
+async def test_capabilities_name_the_models_that_are_configured_the_default_first() -> None:
+    priced = Prices(by_model={"big": {"input": 2.0}, "small": {"input": 1.0}, "*": {"input": 3.0}})
+    profiles = {
+        "script": EngineProfile(model="small", prices=priced),
+        "other": EngineProfile(prices=priced),
+        "bare": EngineProfile(prices=Prices(by_model={"*": {"input": 1.0}})),
+        "one": EngineProfile(model="only"),
+    }
+    async with surface(profiles=profiles) as s:
+        capabilities = json_of(await s.client.get("/v1/capabilities"))
+
+        assert capabilities["engines"][0] == "script"
+        assert set(capabilities["engines"]) == {"script", "external", "other", "bare", "one"}
+        assert capabilities["models"] == {
+            "script": ["small", "big"],
+            "other": ["big", "small"],
+            "one": ["only"],
+        }
+
+
+async def test_the_api_for_people_loads_nothing_from_elsewhere() -> None:
     async with surface() as s:
-        page = await s.client.get(path)
+        page = await s.client.get("/docs")
 
         assert page.headers["content-type"] == "text/html; charset=utf-8"
         assert "default-src 'none'" in page.headers["content-security-policy"]

@@ -27,6 +27,7 @@ from blockwire.gateway.access.entrance import let_in
 from blockwire.gateway.access.guests import Guests
 from blockwire.gateway.access.limits import HttpSettings, Limits
 from blockwire.gateway.http.answer import PROTOCOL, PROTOCOL_HEADER, Answer, with_base
+from blockwire.gateway.http.built_page import BuiltPage
 from blockwire.gateway.http.call import (
     AsgiScope,
     Call,
@@ -48,6 +49,7 @@ from blockwire.gateway.http.queries import read_query
 from blockwire.gateway.operations.observer import RequestRecord
 from blockwire.gateway.operations.traces import untraced
 from blockwire.gateway.operations.tracing import read_traceparent
+from blockwire.gateway.previews.previewer import Previewer
 from blockwire.gateway.routes import OPERATIONS
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
@@ -59,6 +61,9 @@ __all__ = ["GatewayApp", "create_app"]
 
 _log: Final = logging.getLogger(__name__)
 
+# No failures, whatever their status: the gateway was told to stop, or was set up without.
+_EXPECTED: Final = frozenset({"gateway_stopping", "preview_unavailable"})
+
 
 def create_app(  # noqa: PLR0913 - what a gateway is made of
     service: GatewayService,
@@ -68,6 +73,8 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
     clock: Clock,
     http: HttpSettings | None = None,
     schemas: Mapping[str, Json] = MappingProxyType({}),
+    page: BuiltPage | None = None,
+    previewer: Previewer | None = None,
 ) -> GatewayApp:
     """Return the application.
 
@@ -79,6 +86,8 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         http: Bounds of the HTTP surface.
         schemas: JSON Schemas by name to publish, besides those of content and routes; asked when
             one is read, not before.
+        page: What browsers are shown; without it, the one of this release.
+        previewer: Makes previews of attached images; without it, one of its own.
     """
     http = http if http is not None else HttpSettings()
     hub = Hub(service.bus, clock, tick_ms=http.tick_ms, heartbeat_s=http.heartbeat_s)
@@ -92,6 +101,8 @@ def create_app(  # noqa: PLR0913 - what a gateway is made of
         guests=Guests(clock),
         documents=_own_documents(),
         schemas=schemas,
+        page=page if page is not None else BuiltPage(),
+        previewer=previewer if previewer is not None else Previewer(),
         draining=anyio.Event(),
         stopping=anyio.Event(),
         bodies=set(),
@@ -229,7 +240,7 @@ class GatewayApp:
                 return _revalidated(answer, call.headers.getlist("if-none-match"))
             return answer
         arrival.record.code = refused.code
-        if status_of(refused) >= 500 and refused.code != "gateway_stopping":
+        if status_of(refused) >= 500 and refused.code not in _EXPECTED:
             _log.error("refused: %s", refused.code, exc_info=refused.__cause__)
         if call is not None and call.has_started:
             # Too late for a status; the peer sees a stream that was cut, and its cursor is good.
@@ -339,7 +350,9 @@ def _refusal(error: BlockwireError) -> Answer:
 
 def _revalidated(answer: Answer, if_none_match: list[str]) -> Answer:
     """Return the answer with its tag, or 304 when the peer has it already."""
-    headers = (*answer.headers, ("etag", answer.etag), ("cache-control", "no-cache"))
+    headers = (*answer.headers, ("etag", answer.etag))
+    if not any(name == "cache-control" for name, _value in headers):
+        headers = (*headers, ("cache-control", "no-cache"))
     tags = {tag.strip().removeprefix("W/") for line in if_none_match for tag in line.split(",")}
     if answer.status == HTTPStatus.OK and tags & {answer.etag, "*"}:
         return Answer(status=304, headers=headers)

@@ -22,8 +22,10 @@ from blockwire.gateway.access.callers import Caller
 from blockwire.gateway.access.guests import Guests
 from blockwire.gateway.access.limits import HttpSettings, Limits
 from blockwire.gateway.http.answer import with_base
+from blockwire.gateway.http.built_page import BuiltPage
 from blockwire.gateway.http.http_errors import gateway_stopping
 from blockwire.gateway.operations.observer import RequestRecord
+from blockwire.gateway.previews.previewer import Previewer
 from blockwire.gateway.service import GatewayService
 from blockwire.gateway.settings import GatewaySettings
 from blockwire.gateway.streams.hub import Hub
@@ -69,6 +71,8 @@ class Surface(NamedTuple):
     documents: Mapping[str, bytes]
     # Further ones than those of content and routes.
     schemas: Mapping[str, Json]
+    page: BuiltPage
+    previewer: Previewer
     # New requests are refused; those that were let in go on.
     draining: anyio.Event
     stopping: anyio.Event

@@ -78,6 +78,8 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "archive_line_too_long": 413,
         "query_too_large": 414,
         "unsupported_media_type": 415,
+        "image_too_large": 422,
+        "not_previewable": 422,
         "unsupported_encoding": 415,
         "range_not_satisfiable": 416,
         "headers_too_large": 431,
@@ -86,9 +88,12 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "rate_limited": 429,
         "too_many_streams": 429,
         "too_many_uploads": 429,
+        "too_many_previews": 429,
         "too_many_failed_logins": 429,
         "too_many_tickets": 429,
         "internal_error": 500,
+        "page_unreadable": 500,
+        "preview_unavailable": 501,
         "gateway_stopping": 503,
         "store_unavailable": 503,
         "store_full": 503,
@@ -114,6 +119,10 @@ _STATUS_BY_KIND: Final[tuple[tuple[type[BlockwireError], int], ...]] = (
 # them does not fit the state of its turn.
 _BY_POINTER: Final = frozenset({"block_exists", "field_not_mutable"})
 
+# Refusals of ours that hold nothing but our own words.
+_SPOKEN: Final = frozenset(
+    {"gateway_stopping", "internal_error", "page_unreadable", "preview_unavailable"}
+)
 _BACKEND_SENTENCE: Final = "the gateway cannot do this now"
 _INTERNAL_SENTENCE: Final = "the gateway failed; its log says more"
 _WAITING: Final = frozenset({413, 429, 503})
@@ -143,7 +152,7 @@ def error_body(error: BlockwireError) -> dict[str, Json]:
     """Return the answer's body; what a backend said stays in our log."""
     is_ours = status_of(error) >= 500
     message = error.detail
-    if is_ours and error.code not in {"gateway_stopping", "internal_error"}:
+    if is_ours and error.code not in _SPOKEN:
         message = _BACKEND_SENTENCE
     members: dict[str, Json] = {
         "code": error.code,

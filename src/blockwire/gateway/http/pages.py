@@ -1,6 +1,6 @@
-"""The two pages that the gateway has of its own: what it is, and its API for people.
+"""What the gateway says of itself: its API for people, and a few words for programs.
 
-Spec: docs/spec/gateway/routes.md. Both are self-contained; the policy lets them load nothing but
+Spec: docs/spec/gateway/routes.md. The page is self-contained; the policy lets it load nothing but
 the gateway's own document, and whatever that holds is shown as text.
 """
 
@@ -10,7 +10,7 @@ import base64
 import hashlib
 from typing import Final
 
-__all__ = ["DOCS_PAGE", "LANDING_PAGE", "PAGE_POLICY"]
+__all__ = ["DOCS_PAGE", "LANDING_TEXT", "PAGE_POLICY"]
 
 _STYLE: Final = (
     ":root{color-scheme:light dark}"
@@ -93,19 +93,18 @@ PAGE_POLICY: Final[tuple[tuple[str, str], ...]] = (
         ),
     ),
 )
-"""Headers of both pages."""
+"""Headers of the page."""
 
 DOCS_PAGE: Final = _page("blockwire API", "<h1>blockwire API</h1><main></main>", _SCRIPT)
 
-LANDING_PAGE: Final = _page(
-    "blockwire",
-    "<h1>blockwire</h1>"
-    "<p>A gateway for conversations with agents. Every answer is a message of content blocks, "
-    "streams as events while it is written, is kept in a durable log, and reads the same live, "
-    "later and after a restart.</p>"
-    "<pre>curl -s --json '{}' http://127.0.0.1:7890/v1/conversations\n"
-    "curl -N http://127.0.0.1:7890/v1/conversations/ID/events</pre>"
-    '<ul><li><a href="/docs">The API for people</a></li>'
-    '<li><a href="/openapi.json">OpenAPI document</a></li>'
-    '<li><a href="/healthz">Alive</a>, <a href="/readyz">ready</a></li></ul>',
-)
+LANDING_TEXT: Final = b"""\
+blockwire: a gateway for conversations with agents.
+
+The page      open this address in a browser
+The API       /docs for people, /openapi.json for programs
+Alive, ready  /healthz, /readyz
+
+  curl -s --json '{}' http://127.0.0.1:7890/v1/conversations
+  curl -N http://127.0.0.1:7890/v1/conversations/ID/events
+"""
+"""For whoever asks for ``/`` and not for HTML."""

@@ -228,10 +228,17 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         seq=_SEQ,
     ),
     "capabilities": _object(
-        "protocol version engines dialects scopes limits",
+        "protocol version engines models previews dialects scopes limits",
         protocol={"const": int(PROTOCOL)},
         version=_TEXT,
         engines={"type": "array", "items": _TEXT, "description": "The first is the default."},
+        models={
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": _NAME, "minItems": 1},
+            "description": "By engine: models that the configuration names, its default first. "
+            "Others may work, too.",
+        },
+        previews={"type": "boolean", "description": "Small pictures of images can be had."},
         dialects={"type": "array", "items": _TEXT},
         scopes={"type": "array", "items": _TEXT, "description": "Of whoever asks."},
         limits={"type": "object", "additionalProperties": {"type": "number"}},

@@ -10,6 +10,8 @@ from blockwire.gateway.routes.events import EVENT_OPERATIONS
 from blockwire.gateway.routes.exports import EXPORT_OPERATIONS
 from blockwire.gateway.routes.messages import MESSAGE_OPERATIONS
 from blockwire.gateway.routes.meta import META_OPERATIONS
+from blockwire.gateway.routes.page import PAGE_OPERATIONS
+from blockwire.gateway.routes.previews import PREVIEW_OPERATIONS
 from blockwire.gateway.routes.search import SEARCH_OPERATIONS
 from blockwire.gateway.routes.turns import TURN_OPERATIONS
 
@@ -17,11 +19,13 @@ __all__ = ["OPERATIONS"]
 
 OPERATIONS: tuple[Operation, ...] = (
     *META_OPERATIONS,
+    *PAGE_OPERATIONS,
     *CONVERSATION_OPERATIONS,
     *TURN_OPERATIONS,
     *EVENT_OPERATIONS,
     *MESSAGE_OPERATIONS,
     *ATTACHMENT_OPERATIONS,
+    *PREVIEW_OPERATIONS,
     *ACCESS_OPERATIONS,
     *EXPORT_OPERATIONS,
     *SEARCH_OPERATIONS,

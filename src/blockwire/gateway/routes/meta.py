@@ -14,7 +14,7 @@ from blockwire.gateway.http.answer import PROTOCOL, Answer, json_answer
 from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.http_errors import gateway_stopping
 from blockwire.gateway.http.operation import Operation, Response
-from blockwire.gateway.http.pages import DOCS_PAGE, LANDING_PAGE, PAGE_POLICY
+from blockwire.gateway.http.pages import DOCS_PAGE, PAGE_POLICY
 from blockwire.gateway.routes.common import NOT_MODIFIED, json_of
 from blockwire.jsontext import Json, encode_json
 
@@ -47,12 +47,16 @@ async def read_capabilities(call: Call) -> Answer:
             "protocol": int(PROTOCOL),
             "version": __version__,
             "engines": engines,
+            "models": call.service.models,
+            "previews": call.surface.previewer.is_available,
             "dialects": [],
             "scopes": scopes,
             "limits": {
                 "body_bytes_max": settings.body_bytes_max,
+                "attachment_bytes_max": settings.attachment_bytes_max,
                 "event_bytes_max": settings.event_bytes_max,
                 "turns_in_flight_max": settings.turns_in_flight_max,
+                "queue_max": settings.queue_max,
                 "page_items_max": settings.page_items_max,
                 "page_bytes_max": settings.page_bytes_max,
                 "wait_s_max": settings.wait_s_max,
@@ -100,16 +104,6 @@ async def read_docs(call: Call) -> Answer:
     """Answer with the page that shows the OpenAPI document."""
     del call
     return Answer(body=DOCS_PAGE, media_type=_HTML, headers=PAGE_POLICY, has_etag=True)
-
-
-async def read_landing(call: Call) -> Answer:
-    """Answer with a few words on what this is."""
-    del call
-    return Answer(body=LANDING_PAGE, media_type=_HTML, headers=PAGE_POLICY, has_etag=True)
-
-
-def _page(description: str) -> Response:
-    return Response(description=description, schemas={"text/html": None})
 
 
 META_OPERATIONS: Final = (
@@ -189,16 +183,9 @@ META_OPERATIONS: Final = (
         respond=read_docs,
         scope=None,
         tag="about",
-        responses={200: _page("A page without remote loads."), 304: NOT_MODIFIED},
-    ),
-    Operation(
-        method="GET",
-        path="/",
-        id="read_landing",
-        summary="What this is.",
-        respond=read_landing,
-        scope=None,
-        tag="about",
-        responses={200: _page("A few words and links."), 304: NOT_MODIFIED},
+        responses={
+            200: Response(description="A page without remote loads.", schemas={"text/html": None}),
+            304: NOT_MODIFIED,
+        },
     ),
 )

@@ -16,7 +16,7 @@ from blockwire.gateway.turns.titles import auto_title
 from blockwire.jsontext import SAFE_INTEGER_MAX, Json
 from blockwire.ports import ConversationRow, TurnRow
 
-__all__ = ["COST_PREFIX", "PRICED", "Accounts", "Prices", "cost_shape", "totals_shape"]
+__all__ = ["ANY_MODEL", "COST_PREFIX", "PRICED", "Accounts", "Prices", "cost_shape", "totals_shape"]
 
 COST_PREFIX: Final = "cost_"
 """Before a currency, in the names of totals."""
@@ -31,6 +31,9 @@ PRICED: Final[Mapping[str, str]] = {
     "output": "output_tokens",
 }
 """Name of a price -> the count of a turn's usage that it is for."""
+
+ANY_MODEL: Final = "*"
+"""Where a model is named, any other one."""
 
 _COUNTS_MAX: Final = 64
 """Names of totals: an engine that makes up names for its counts must not grow a row for ever."""
@@ -52,7 +55,7 @@ class Prices(Struct, frozen=True, kw_only=True):
 
     def cost(self, model: str | None, usage: Mapping[str, Json] | None) -> dict[str, Json] | None:
         """Return ``{currency: billionths}``, or None where a price or a count is missing."""
-        prices = self.by_model.get(model or "", self.by_model.get("*"))
+        prices = self.by_model.get(model or "", self.by_model.get(ANY_MODEL))
         counts = _counts(usage)
         if prices is None or not counts:
             return None

@@ -1,0 +1,1 @@
+"""Small pictures of attached images, made in a process of their own."""

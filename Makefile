@@ -19,7 +19,7 @@ SOURCES := src tests $(wildcard bench fuzz docs/examples docs/pictures docs/conf
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-full cover check format format-check lint types layers api docs \
-        examples bench fuzz schema-attack crash soak lock clean install
+        examples web web-check bench fuzz schema-attack crash soak lock clean install
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,26 @@ examples: install ## Run what docs/examples shows
 docs: install ## Build the documentation into docs/_build; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
+## The page ------------------------------------------------------------------------------------
+
+# Node 20 and npm are needed here and nowhere else: what is built is committed.
+NPM ?= npm
+
+web: web/node_modules/.package-lock.json ## Lint, type-check, test and build the page; commit what it writes
+	cd web && $(NPM) run --silent check
+
+web-check: web/node_modules/.package-lock.json ## The same, but build elsewhere and compare with what is committed
+	cd web && $(NPM) run --silent lint && $(NPM) run --silent types && $(NPM) run --silent test
+	rm -rf build/page
+	cd web/page && ../node_modules/.bin/vite build --logLevel warn --outDir ../../build/page
+	node web/page/build/manifest.mjs build/page
+	@diff -r build/page src/blockwire/web/static && echo "the built page is that of its sources" \
+	  || { echo "the built page is older than its sources, or from elsewhere: make web"; exit 1; }
+
+web/node_modules/.package-lock.json: web/package-lock.json web/.npmrc
+	cd web && $(NPM) ci
+	@touch $@
+
 ## Long runs -----------------------------------------------------------------------------------
 
 bench: install ## Measure against the figures of the performance page (SQLite, nchan, Starlette)
@@ -109,6 +129,6 @@ lock: ## Resolve the dependencies anew: make lock UPGRADE=--upgrade takes newer 
 	$(LOCK) $(UPGRADE) --output-file requirements/dev.lock --constraint requirements/run.lock --extra term --extra previews --group dev pyproject.toml
 
 clean: ## Remove what was built, except .venv
-	rm -rf build dist docs/_build htmlcov .coverage .coverage.* .hypothesis
+	rm -rf build dist web/core/dist docs/_build htmlcov .coverage .coverage.* .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find src tests -name __pycache__ -type d -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Run what the coverage runs leave out: slow and exhaustive tests, and properties with many examples.
+"""Run what the coverage runs leave out: a browser, slow and exhaustive tests, many more examples.
 
 As many pytest processes at a time as there; what is longest begins first.
 
@@ -16,9 +16,10 @@ from typing import Final
 
 from tests.coverage_rooms import PROJECT, WORKERS, Run
 
-SELECTED: Final = "slow or exhaustive or hypothesis"
+SELECTED: Final = "slow or exhaustive or browser or hypothesis"
 # name -> folders; the last takes every other one
 RUNS: Final[dict[str, tuple[str, ...]]] = {
+    "page": ("page", "web"),
     "terminal": ("conform", "terminal", "tty"),
     "screens": ("host", "tui"),
     "programs": ("acceptance", "cases", "cli", "client", "crash", "docs", "integration", "soak"),

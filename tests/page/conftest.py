@@ -36,6 +36,12 @@ def chromium() -> str:
     pytest.skip(reason)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.browser)
+
+
 @pytest.fixture(scope="module")
 async def browser() -> AsyncIterator[Browser]:
     path = chromium()

@@ -1,0 +1,158 @@
+/**
+ * Where a person writes: questions and their files, what waits in line, what answers.
+ *
+ * Spec: docs/spec/page/composer.md.
+ */
+
+import type { ReadonlySignal } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { strings } from "../strings.ts";
+import { AttachButtons } from "./AttachButtons.tsx";
+import { DropArea } from "./DropArea.tsx";
+import { deskOf } from "./desks.ts";
+import { EnginePicker } from "./EnginePicker.tsx";
+import { FileList } from "./FileList.tsx";
+import { Input } from "./Input.tsx";
+import { Line } from "./Line.tsx";
+import { readEngines } from "./models.ts";
+import { AnsweringBar, AskedBar, NoticeBar, TextButton, WantedBar } from "./Notices.tsx";
+import { type LongPaste, textFile, withoutPaste } from "./pastes.ts";
+import { type ComposerFeed, type ComposerPort, member } from "./port.ts";
+import type { ComposerRunner } from "./runner.ts";
+import type { Bounds } from "./types.ts";
+import { sizeText, statusText } from "./words.ts";
+
+const words = strings.composer;
+
+/** The part of the page's `App` that the composer uses. */
+export interface ComposerApp {
+  readonly gateway: ComposerPort;
+  readonly capabilities: ReadonlySignal<unknown>;
+  readonly settings: { readonly enterSends: ReadonlySignal<boolean> };
+  /** Says that the login is over, so that somebody is asked for it. */
+  readonly access?: { expire(): void };
+}
+
+export interface ComposerProps {
+  readonly app: ComposerApp;
+  /** The stream of the conversation; null for a new one, which the first question makes. */
+  readonly feed: ComposerFeed | null;
+  /** Called when a conversation that was made here has its first question: it is to be shown. */
+  readonly onCreated: (conversationId: string) => void;
+  /** Called when somebody wants to go on in a new conversation. */
+  readonly onNew?: () => void;
+}
+
+export function Composer({ app, feed, onCreated, onNew }: ComposerProps) {
+  const desk = deskOf(app);
+  const conversationId = feed?.conversationId ?? null;
+  const generation = desk.generation.value;
+  // A desk that forgot everything has other composers.
+  const runner = useMemo(() => desk.of(conversationId), [desk, conversationId, generation]);
+  desk.onShow = onCreated;
+  useEffect(() => desk.hold(runner), [desk, runner]);
+  useEffect(() => (feed === null ? undefined : runner.attach(feed)), [runner, feed]);
+  const capabilities = app.capabilities.value;
+  useEffect(() => {
+    runner.dispatch({ type: "bounds", bounds: readBounds(capabilities) });
+  }, [runner, capabilities]);
+  if (isReadOnly(capabilities)) {
+    return <p class="co-composer co-read-only">{words.readOnly}</p>;
+  }
+  const goNew = (): void => {
+    const { text } = runner.state.value;
+    runner.dispatch({ type: "typed", text: "" });
+    const fresh = desk.of(null);
+    const texts = [text, fresh.state.value.text].filter((one) => one.trim() !== "");
+    fresh.dispatch({ type: "typed", text: texts.join("\n\n") });
+    runner.dispatch({ type: "dismiss" });
+    onNew?.();
+  };
+  return <Form key={runner.number} app={app} runner={runner} goNew={goNew} />;
+}
+
+function Form({
+  app,
+  runner,
+  goNew,
+}: {
+  readonly app: ComposerApp;
+  readonly runner: ComposerRunner;
+  readonly goNew: () => void;
+}) {
+  const state = runner.state.value;
+  const [paste, setPaste] = useState<LongPaste | null>(null);
+  const isTouch = useMedia("(hover: none) and (pointer: coarse)");
+  const typing = { enterSends: app.settings.enterSends.value, isTouch };
+  const addFiles = (files: readonly File[]): void => runner.addFiles(files);
+  const attachText = (text: string, rest: string): void => {
+    runner.dispatch({ type: "typed", text: rest });
+    runner.addFiles([textFile(text)]);
+    runner.dispatch({ type: "dismiss" });
+  };
+  const rest = paste === null ? null : withoutPaste(state.text, paste);
+  return (
+    <section class="co-composer" aria-label={words.form}>
+      <DropArea onFiles={addFiles} />
+      <NoticeBar runner={runner} goNew={goNew} attachText={() => attachText(state.text, "")} />
+      <Line runner={runner} />
+      <AskedBar runner={runner} />
+      <AnsweringBar state={state} runner={runner} />
+      {paste !== null && rest !== null && (
+        <div class="co-asked">
+          <p>{words.pasteOffer(sizeText(paste.text.length))}</p>
+          <TextButton
+            onClick={() => {
+              setPaste(null);
+              attachText(paste.text, rest);
+            }}
+          >
+            {words.pasteAttach}
+          </TextButton>
+          <TextButton onClick={() => setPaste(null)}>{words.pasteKeep}</TextButton>
+        </div>
+      )}
+      <FileList runner={runner} />
+      <WantedBar runner={runner} />
+      <Input runner={runner} typing={typing} onFiles={addFiles} onLongPaste={setPaste}>
+        <AttachButtons isTouch={isTouch} isDisabled={state.isGone} onFiles={addFiles} />
+        <EnginePicker
+          runner={runner}
+          engines={readEngines(app.capabilities.value)}
+          recent={deskOf(app).models}
+        />
+      </Input>
+      <p class="co-hidden" role="status">
+        {statusText(state)}
+      </p>
+    </section>
+  );
+}
+
+function isReadOnly(capabilities: unknown): boolean {
+  const scopes = member(capabilities, "scopes");
+  return Array.isArray(scopes) && !scopes.includes("write");
+}
+
+function readBounds(capabilities: unknown): Bounds {
+  const limits = member(capabilities, "limits");
+  return {
+    bodyBytes: boundOf(member(limits, "body_bytes_max")),
+    attachmentBytes: boundOf(member(limits, "attachment_bytes_max")),
+  };
+}
+
+function boundOf(value: unknown): number | null {
+  return typeof value === "number" && value > 0 ? value : null;
+}
+
+function useMedia(query: string): boolean {
+  const list = useMemo(() => matchMedia(query), [query]);
+  const [matches, setMatches] = useState(list.matches);
+  useEffect(() => {
+    const change = (): void => setMatches(list.matches);
+    list.addEventListener("change", change);
+    return () => list.removeEventListener("change", change);
+  }, [list]);
+  return matches;
+}

@@ -26,6 +26,7 @@ export class MessageState {
     members: Readonly<JsonObject>,
     message: Message | undefined,
     turn: TurnState | undefined,
+    blocks: readonly BlockState[] | undefined,
   ) {
     this.id = id;
     this.status = status;
@@ -33,17 +34,21 @@ export class MessageState {
     this.turn = turn;
     this.#members = members;
     this.#message = message;
-    this.#blocks = turn?.blocks;
+    this.#blocks = blocks;
   }
 
   /** The message of a turn as it stands. */
   static ofTurn(turn: TurnState): MessageState {
-    return new MessageState(turn.id, turn.status, turn.envelope, undefined, turn);
+    return new MessageState(turn.id, turn.status, turn.envelope, undefined, turn, turn.blocks);
   }
 
-  /** A message that is over, which was checked, and its turn where there is one. */
-  static ofMessage(message: Message, turn?: TurnState): MessageState {
-    return new MessageState(message.id, message.status, message, message, turn);
+  /** A message that is over, which was checked; its turn and its blocks where they are known. */
+  static ofMessage(
+    message: Message,
+    turn?: TurnState,
+    blocks: readonly BlockState[] | undefined = turn?.blocks,
+  ): MessageState {
+    return new MessageState(message.id, message.status, message, message, turn, blocks);
   }
 
   /** In message order. */

@@ -39,11 +39,21 @@ export function loadSnapshot(
       const turn =
         info === undefined ? undefined : loadTurn(message, info, event.open_block_ids, known);
       state = state.withFinished(
-        sameFinished(message, turn, known) ?? MessageState.ofMessage(message, turn),
+        sameFinished(message, turn, known) ?? finishedMessage(message, turn, known),
       );
     }
   }
   return state;
+}
+
+function finishedMessage(
+  message: Message,
+  turn: TurnState | undefined,
+  known: MessageState | undefined,
+): MessageState {
+  if (turn !== undefined) return MessageState.ofMessage(message, turn);
+  const blocks = known === undefined ? undefined : loadBlocks(message, new Set(), known);
+  return MessageState.ofMessage(message, undefined, blocks);
 }
 
 function loadTurn(
@@ -54,20 +64,28 @@ function loadTurn(
 ): TurnState {
   // A block id is unique in its message only; the turn's own list says which block it is.
   const stillOpen = TERMINAL_STATUSES.has(message.status)
-    ? new Set()
+    ? new Set<string>()
     : new Set(info?.open_block_ids ?? openBlockIds);
-  const { id, status, content, ...envelope } = message;
-  const before = new Map(known?.blocks.map((block) => [block.id, block]));
+  const { id, status, content: _content, ...envelope } = message;
   return TurnState.of({
     id,
     envelope: withMembers(envelope),
     status,
-    blocks: content.map((block) => {
-      const next = BlockState.of(block, stillOpen.has(block.id));
-      return sameBlock(next, before.get(block.id)) ?? next;
-    }),
+    blocks: loadBlocks(message, stillOpen, known),
     request: info?.request,
     ended: endOf(info),
+  });
+}
+
+function loadBlocks(
+  message: Message,
+  stillOpen: ReadonlySet<string>,
+  known: MessageState | undefined,
+): BlockState[] {
+  const before = new Map(known?.blocks.map((block) => [block.id, block]));
+  return message.content.map((block) => {
+    const next = BlockState.of(block, stillOpen.has(block.id));
+    return sameBlock(next, before.get(block.id)) ?? next;
   });
 }
 

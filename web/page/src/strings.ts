@@ -481,7 +481,6 @@ export const strings = {
     queued: (count: number) =>
       count === 1 ? "1 question waits in line" : `${count} questions wait in line`,
     dismiss: "Close this message",
-    newConversation: "Ask in a new conversation",
     attachText: "Attach the text as a file",
     refused: "The question was not taken.",
     handedBack: "The question was taken out of the line. Here it is again.",
@@ -495,7 +494,7 @@ export const strings = {
         ? "A file was not uploaded when the page was loaded again. Please attach it again."
         : `${count} files were not uploaded when the page was loaded again. Please attach them again.`,
     arrivedAlready: "The question had arrived already.",
-    gone: "This conversation was deleted. What you wrote is still here.",
+    gone: "The conversation was deleted. What you wrote in it is here.",
     unexpected: "Something went wrong in this page. Try again, or load the page again.",
     /** By code: why, and what to do. */
     codes: {

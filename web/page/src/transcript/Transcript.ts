@@ -1,0 +1,483 @@
+/**
+ * A conversation to read: a list of messages of which only what is near the window is in the document.
+ *
+ * Joins the parts: what is listed (`rowlist`, `pages`), where it stands (`stage`, `layout`), what the reader does
+ * (`reader`, `follow`), what is said aloud (`live`), what is looked for (`find`). At most one update in a frame.
+ *
+ * Spec: docs/spec/page/transcript.md.
+ */
+import { el } from "../platform/dom.ts";
+import { strings } from "../strings.ts";
+import { FindBar } from "./FindBar.ts";
+import { FindController, type FindTarget } from "./find.ts";
+import { afterDoing, type Doing, type Following, followingAtFirst, isEcho } from "./follow.ts";
+import { JumpButton } from "./jump.ts";
+import { Keys } from "./keys.ts";
+import { announcements, LiveRegion } from "./live.ts";
+import { type Page, Pages, type Side } from "./pages.ts";
+import { Reader } from "./reader.ts";
+import { RowList } from "./rowlist.ts";
+import { type Mounted, type Row, Stage } from "./stage.ts";
+import { Notice, StatePanel } from "./states.ts";
+import type { ScrollPlace, TranscriptOptions } from "./types.ts";
+
+export type { ScrollPlace, TranscriptFeed, TranscriptOptions, TranscriptView } from "./types.ts";
+
+/** Windows from the end of what is loaded at which the next page is asked for. */
+const NEAR_WINDOWS = 2;
+
+/** Pixels above a message or block that was looked up. */
+const REVEAL_PX = 24;
+
+/** Rows of a selection that stay in the document, wherever the window is. */
+const SELECTED_ROWS_MAX = 60;
+
+const NONE: ReadonlySet<string> = new Set();
+
+export class Transcript implements FindTarget {
+  /** The whole: the list, the bar of the search, the button to the end. */
+  readonly element: HTMLElement;
+  readonly find: FindController;
+  readonly #options: TranscriptOptions;
+  readonly #pages: Pages;
+  readonly #list: RowList;
+  readonly #stage: Stage;
+  readonly #reader: Reader;
+  readonly #keys: Keys;
+  readonly #panel: StatePanel;
+  readonly #head: Notice;
+  readonly #foot: Notice;
+  readonly #jump: JumpButton;
+  readonly #live = new LiveRegion();
+  readonly #findBar: FindBar;
+  readonly #stops: (() => void)[] = [];
+  readonly #listeners = new Set<(isAtEnd: boolean) => void>();
+  #following: Following = followingAtFirst;
+  #frame = 0;
+  #loading: Record<Side, boolean> = { older: false, newer: false };
+  #failed: Record<Side, boolean> = { older: false, newer: false };
+  #newBelow = 0;
+  #isDestroyed = false;
+
+  constructor(options: TranscriptOptions) {
+    this.#options = options;
+    const words = strings.transcript;
+    this.#pages = new Pages(options.gateway, options.conversationId);
+    this.#list = new RowList(this.#pages, options.feed.state);
+    this.#head = new Notice(words.older, () => this.#retry("older"));
+    this.#foot = new Notice(words.newer, () => this.#retry("newer"));
+    const scroller = el("div", {
+      class: "tr-scroll",
+      data: { testid: "transcript" },
+      attrs: { role: "region", "aria-label": words.region, tabindex: 0 },
+    });
+    this.#panel = new StatePanel(options);
+    this.#jump = new JumpButton(() => this.follow());
+    this.#stage = new Stage(
+      {
+        makeView: (message) => options.makeView(message),
+        isPinned: () => this.#isPinned,
+        held: () => this.#held(),
+        onMounted: (mounted) => this.#mounted(mounted),
+        onSettled: () => this.#settled(),
+        onUnfinished: () => this.#schedule(),
+      },
+      scroller,
+      this.#head.element,
+      this.#foot.element,
+    );
+    this.find = new FindController({
+      pages: this.#pages,
+      state: () => this.#list.state,
+      target: this,
+    });
+    this.#findBar = new FindBar(this.find, () => scroller.focus({ preventScroll: true }));
+    this.#keys = new Keys(this.#stage, {
+      toStart: () => this.toStart(),
+      toEnd: () => this.follow(),
+      reveal: (index) => this.#revealRow(index),
+    });
+    this.element = el(
+      "div",
+      { class: "tr" },
+      this.#findBar.element,
+      scroller,
+      this.#panel.element,
+      this.#jump.element,
+      options.announce === undefined && this.#live.element,
+    );
+    this.#reader = new Reader({
+      scroller,
+      stand: () => ({
+        scrollTop: scroller.scrollTop,
+        end: this.#stage.scrollEnd,
+        isJoined: this.#pages.isJoined,
+      }),
+      does: (doing) => this.#does(doing),
+      scrolled: () => this.#scrolled(),
+      rests: () => this.#rests(),
+    });
+    this.#stops.push(options.feed.subscribe(() => this.#schedule()));
+    this.#stage.append(this.#list.all());
+    this.#edges();
+    this.#schedule();
+  }
+
+  /** Whether the window shows the end of the conversation, and follows it. */
+  get isAtEnd(): boolean {
+    return this.#following.isOn;
+  }
+
+  /** Calls back when `isAtEnd` changed; returns how to stop that. */
+  onAtEnd(listener: (isAtEnd: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Go to the end and follow it: after a question was sent, or when somebody asks for it. */
+  follow(): void {
+    if (!this.#pages.isJoined) {
+      this.#pages.moveToEnd();
+      this.#setRows(this.#list.all());
+    }
+    this.#does({ kind: "follow" });
+    this.#newBelow = 0;
+    this.#schedule();
+  }
+
+  /** Where the reader is; null at the end, which is followed. */
+  place(): ScrollPlace | null {
+    if (this.#following.isOn) return null;
+    const { index, y } = this.#stage.layout.place();
+    const row = this.#stage.rows[index];
+    return row === undefined ? null : { messageId: row.id, offset: y };
+  }
+
+  /**
+   * Show a message, or a block of it, however far away: pages are read until it is found.
+   *
+   * @param offset Pixels from the upper edge of the window; of the message if no block is given.
+   * @returns false if there is no such message, or it could not be read.
+   */
+  async scrollTo(messageId: string, blockId?: string, offset = REVEAL_PX): Promise<boolean> {
+    if (!(await this.#bring(messageId))) return false;
+    const index = this.#stage.indexOf(messageId);
+    if (index < 0) return false;
+    this.#does({ kind: "placed" });
+    const part = (mounted: Mounted) =>
+      blockId === undefined ? null : mounted.view.blockElement(blockId);
+    this.#stage.reveal(index, part, offset);
+    this.#schedule();
+    return true;
+  }
+
+  /** Go to the first message of the conversation. */
+  async toStart(): Promise<void> {
+    this.#does({ kind: "placed" });
+    let index = (this.#pages.loaded[0]?.index ?? -1) + 1;
+    let first: Page | null = null;
+    try {
+      for (;;) {
+        const page = await this.#pages.read(index);
+        if (page === null || this.#isDestroyed) break;
+        first = page;
+        index += 1;
+      }
+    } catch {
+      this.#failed.older = true;
+    }
+    if (first !== null && !this.#failed.older) {
+      this.#pages.moveTo(first);
+      this.#setRows(this.#list.all());
+    }
+    this.#revealRow(0);
+  }
+
+  /** Show the bar of the search, and put the cursor into it. */
+  openFind(): void {
+    this.#findBar.open();
+  }
+
+  /** Say something in the live region. */
+  announce(text: string): void {
+    if (this.#options.announce !== undefined) this.#options.announce(text);
+    else this.#live.say(text);
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    cancelAnimationFrame(this.#frame);
+    for (const stop of this.#stops) stop();
+    this.#reader.destroy();
+    this.#keys.destroy();
+    this.find.destroy();
+    this.#findBar.destroy();
+    this.#live.destroy();
+    this.#stage.destroy();
+    this.element.remove();
+  }
+
+  // For the search ----------------------------------------------------------------------------
+  /** Lets what shows matches know of what is in the document. */
+  mountedBlocks(): Iterable<{ messageId: string; blockElement(id: string): HTMLElement | null }> {
+    return this.#stage.mounted.map(({ row, view }) => ({
+      messageId: row.id,
+      blockElement: (id: string) => view.blockElement(id),
+    }));
+  }
+
+  /** Put an element that is in the document where it can be read. */
+  revealElement(messageId: string, element: Element): void {
+    const index = this.#stage.indexOf(messageId);
+    if (index < 0) return;
+    this.#does({ kind: "placed" });
+    this.#stage.reveal(index, () => element, Math.round(this.#stage.layout.viewport / 4));
+    this.#schedule();
+  }
+
+  // One frame ---------------------------------------------------------------------------------
+  get #isPinned(): boolean {
+    return this.#following.isOn && !this.#following.isHeld && this.#pages.isJoined;
+  }
+
+  /** Ask for an update. Frames do not come while the page is hidden: then the first one does all. */
+  #schedule(): void {
+    if (this.#frame !== 0 || this.#isDestroyed) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#update();
+    });
+  }
+
+  #update(): void {
+    const old = this.#list.state;
+    const { state } = this.#options.feed;
+    const change = this.#list.take(state);
+    if (change.kind === "appended") {
+      this.#stage.append(change.rows);
+      if (!this.#following.isOn) this.#newBelow += change.rows.length;
+    } else if (change.kind === "rearranged") this.#setRows(change.rows);
+    else if (change.kind === "apart") this.#lostTouch();
+    if (old !== state) {
+      this.#stage.refresh((row) => this.#list.newest(row));
+      for (const text of announcements(old, state)) this.announce(text);
+      this.find.changed();
+    }
+    this.#panel.show(this.#options.feed, this.#stage.rows.length > 0);
+    this.#stage.update();
+    this.#keys.renumber(this.#pages.hasOlder || !this.#pages.isJoined);
+    this.#showJump();
+    this.#loadNear();
+  }
+
+  /** A snapshot begins after all that is listed: at its end, or after looking for the place of the reader. */
+  #lostTouch(): void {
+    const place = this.place();
+    const rows = this.#list.begin();
+    if (place === null) {
+      this.#setRows(rows);
+      return;
+    }
+    void this.scrollTo(place.messageId, undefined, place.offset).then((isFound) => {
+      if (isFound || this.#isDestroyed) return;
+      this.#setRows(this.#list.all());
+      this.#revealRow(0);
+    });
+  }
+
+  #setRows(rows: Row[]): void {
+    this.#stage.setRows(rows);
+    this.#edges();
+  }
+
+  #mounted(mounted: Mounted): void {
+    this.#keys.mounted(mounted);
+    this.find.mounted(mounted.row.id);
+  }
+
+  /** Sizes changed; what is in the window may be another range of rows. */
+  #settled(): void {
+    if (this.#stage.isShort) this.#schedule();
+    this.#showJump();
+  }
+
+  #showJump(): void {
+    const isAway = !this.#following.isOn && (!this.#stage.layout.isAtEnd || !this.#pages.isJoined);
+    this.#jump.show(isAway, this.#newBelow, this.#list.state.running.size > 0);
+  }
+
+  // The reader --------------------------------------------------------------------------------
+  #does(doing: Doing): void {
+    const before = this.#following;
+    this.#following = afterDoing(before, doing);
+    if (this.#following === before) return;
+    const wasPinned = before.isOn && !before.isHeld;
+    if (wasPinned && !this.#isPinned) this.#stage.holdPlace();
+    if (this.#isPinned) {
+      this.#newBelow = 0;
+      this.#schedule();
+    }
+    if (before.isOn === this.#following.isOn) return;
+    this.#showJump();
+    for (const listener of this.#listeners) listener(this.#following.isOn);
+  }
+
+  #scrolled(): void {
+    const { scroller, scrollEnd, layout } = this.#stage;
+    const { scrollTop } = scroller;
+    const written = layout.scrollTop;
+    if (isEcho(scrollTop, written, scrollEnd)) return;
+    const isJoined = this.#pages.isJoined;
+    this.#does({ kind: "scrolled", scrollTop, written, end: scrollEnd, isJoined });
+    this.#stage.readScroll();
+    if (
+      this.#stage.isShort ||
+      layout.mustSettle ||
+      this.#isNear("older") ||
+      this.#isNear("newer")
+    ) {
+      this.#schedule();
+    }
+    this.#showJump();
+  }
+
+  #rests(): void {
+    if (this.#isPinned || this.#isDestroyed) return;
+    this.#stage.settle();
+    this.#dropFar();
+  }
+
+  #held(): ReadonlySet<string> {
+    const focused = this.#stage.rowOf(document.activeElement);
+    const selection = document.getSelection();
+    const isEmpty = selection === null || selection.isCollapsed;
+    if (isEmpty && focused === null) return NONE;
+    const held = new Set<string>();
+    if (focused !== null) held.add(focused.row.id);
+    if (isEmpty) return held;
+    const ends = [this.#stage.rowOf(selection.anchorNode), this.#stage.rowOf(selection.focusNode)];
+    const indices = ends.flatMap((end) => (end === null ? [] : [end.index]));
+    if (indices.length === 0) return held;
+    const [low, high] = [Math.min(...indices), Math.max(...indices)];
+    for (let at = low; at <= Math.min(high, low + SELECTED_ROWS_MAX); at += 1) {
+      const row = this.#stage.rows[at];
+      if (row !== undefined) held.add(row.id);
+    }
+    return held;
+  }
+
+  // Pages -------------------------------------------------------------------------------------
+  #isNear(side: Side): boolean {
+    const { layout } = this.#stage;
+    const near = NEAR_WINDOWS * layout.viewport;
+    if (side === "older") return this.#pages.hasOlder && layout.scrollTop < layout.topOf(0) + near;
+    if (this.#pages.isJoined) return false;
+    return layout.scrollTop + layout.viewport > layout.topOf(this.#stage.rows.length) - near;
+  }
+
+  #loadNear(): void {
+    if (this.#stage.rows.length === 0 && !this.#pages.hasOlder) return;
+    for (const side of ["older", "newer"] as const) {
+      if (!this.#failed[side] && this.#isNear(side)) void this.#load(side);
+    }
+  }
+
+  async #load(side: Side): Promise<void> {
+    if (this.#loading[side]) return;
+    this.#loading[side] = true;
+    this.#edges();
+    let isChanged = false;
+    try {
+      isChanged = await this.#pages.load(side);
+    } catch {
+      this.#failed[side] = true;
+    }
+    this.#loading[side] = false;
+    if (this.#isDestroyed) return;
+    if (isChanged) {
+      this.#setRows(this.#list.all());
+      this.#dropFar();
+    }
+    this.#edges();
+    this.#schedule();
+  }
+
+  #retry(side: Side): void {
+    this.#failed[side] = false;
+    this.#schedule();
+  }
+
+  /** Forget pages beyond the bounds, on the side that is further from the reader. */
+  #dropFar(): void {
+    let isDropped = false;
+    while (this.#pages.isOver) {
+      const side = this.#farSide();
+      if (side === null) break;
+      this.#pages.drop(side);
+      isDropped = true;
+    }
+    if (!isDropped) return;
+    this.#setRows(this.#list.all());
+    this.#schedule();
+  }
+
+  #farSide(): Side | null {
+    const { first, last } = this.#stage.layout.mounted;
+    const { rows } = this.#stage;
+    const older = this.#pages.dropped("older").length;
+    const newer = this.#pages.dropped("newer").length;
+    const live = this.#pages.isJoined ? this.#list.state.count : 0;
+    const spareAbove = first - older;
+    const spareBelow = rows.length - 1 - last - newer - live;
+    if (spareAbove <= 0 && spareBelow <= 0) return null;
+    return spareAbove >= spareBelow ? "older" : "newer";
+  }
+
+  #edges(): void {
+    const state = (side: Side, isMore: boolean) =>
+      this.#failed[side] ? "failed" : isMore ? (this.#loading[side] ? "loading" : "idle") : "none";
+    this.#head.set(state("older", this.#pages.hasOlder));
+    this.#foot.set(state("newer", !this.#pages.isJoined));
+    this.#stage.setNotices(this.#head.state !== "none", this.#foot.state !== "none");
+  }
+
+  /** Let a message be among the rows. */
+  async #bring(messageId: string): Promise<boolean> {
+    if (this.#stage.indexOf(messageId) >= 0) return true;
+    if (this.#list.state.message(messageId) !== undefined) {
+      this.#pages.moveToEnd();
+      this.#setRows(this.#list.all());
+      return true;
+    }
+    try {
+      for (let index = 0; ; index += 1) {
+        const page = await this.#pages.read(index);
+        if (page === null || this.#isDestroyed) return false;
+        if (!page.items.some(({ id }) => id === messageId)) continue;
+        this.#pages.moveTo(page);
+        this.#setRows(this.#list.all());
+        return true;
+      }
+    } catch {
+      return false;
+    }
+  }
+
+  /** For matches of the search, whose page is known. */
+  async showPage(index: number, messageId: string): Promise<boolean> {
+    if (this.#stage.indexOf(messageId) >= 0) return true;
+    const page = index < 0 ? null : await this.#pages.read(index);
+    if (page === null || !page.items.some(({ id }) => id === messageId)) {
+      return this.#bring(messageId);
+    }
+    this.#pages.moveTo(page);
+    this.#setRows(this.#list.all());
+    return true;
+  }
+
+  #revealRow(index: number): void {
+    this.#does({ kind: "placed" });
+    this.#stage.reveal(index, () => null, REVEAL_PX);
+    this.#schedule();
+  }
+}

@@ -1,0 +1,444 @@
+/**
+ * Find in a conversation: over everything, also what is neither drawn nor loaded.
+ *
+ * The live state is looked through at once and again as it changes; older messages are read page by page, newest
+ * first, and only the places of what was found are kept.
+ *
+ * Spec: docs/spec/page/transcript.md.
+ */
+import type { ConversationState, MessageState } from "@blockwire/core";
+import { findRanges, Marker } from "./highlight.ts";
+import type { Pages } from "./pages.ts";
+import { blockText, folded, placesOf } from "./plain.ts";
+
+/** Matches whose places are kept; the oldest beyond are not looked for. */
+export const MATCHES_MAX = 10_000;
+
+/** Milliseconds between looks at a text that grows. */
+const AGAIN_MS = 300;
+
+/** Milliseconds of a slice of work. */
+const SLICE_MS = 8;
+
+/** Characters of a query. */
+export const QUERY_MAX = 512;
+
+export interface FindStatus {
+  readonly query: string;
+  /** From 1 in conversation order; 0 where there is no match. */
+  readonly at: number;
+  readonly count: number;
+  readonly isSearching: boolean;
+  /** Messages that were looked through. */
+  readonly searched: number;
+  /** A page could not be read: what is before it was not searched. */
+  readonly isFailed: boolean;
+  /** There are more matches than are kept. */
+  readonly isFull: boolean;
+}
+
+/** What shows matches: the transcript. */
+export interface FindTarget {
+  mountedBlocks(): Iterable<{ messageId: string; blockElement(id: string): HTMLElement | null }>;
+  showPage(index: number, messageId: string): Promise<boolean>;
+  scrollTo(messageId: string, blockId?: string): Promise<boolean>;
+  revealElement(messageId: string, element: Element): void;
+  place(): { readonly messageId: string } | null;
+}
+
+/** Matches of one message; `page` is -1 in the live state. */
+interface Found {
+  readonly page: number;
+  readonly messageId: string;
+  readonly blocks: readonly { readonly blockId: string; readonly count: number }[];
+  readonly count: number;
+}
+
+/** What was found in a state of a message. */
+interface Known {
+  readonly state: MessageState;
+  readonly found: Found;
+}
+
+/** One match: the nth of its block. */
+interface Match {
+  readonly found: Found;
+  readonly blockId: string;
+  readonly nth: number;
+}
+
+export interface FindOptions {
+  readonly pages: Pages;
+  state(): ConversationState;
+  readonly target: FindTarget;
+}
+
+export class FindController {
+  readonly #options: FindOptions;
+  readonly #marker = new Marker();
+  readonly #listeners = new Set<() => void>();
+  /** Folded. */
+  #query = "";
+  #typed = "";
+  #live: Found[] = [];
+  #known = new Map<string, Known>();
+  /** Of older pages, newest first. */
+  #older: Found[] = [];
+  #olderCount = 0;
+  #searchedOlder = 0;
+  #current: { messageId: string; blockId: string; nth: number } | null = null;
+  #run = 0;
+  #isSearching = false;
+  #isFailed = false;
+  #again = 0;
+  #paint = 0;
+  #moreBefore: string | null = null;
+
+  constructor(options: FindOptions) {
+    this.#options = options;
+  }
+
+  /** What there is to tell. */
+  get status(): FindStatus {
+    const count = this.#count();
+    return {
+      query: this.#typed,
+      at: this.#position(),
+      count,
+      isSearching: this.#isSearching,
+      searched: this.#known.size + this.#searchedOlder,
+      isFailed: this.#isFailed,
+      isFull: count >= MATCHES_MAX,
+    };
+  }
+
+  /** Calls back when `status` changed; returns how to stop that. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Look for something else; the first match from where the reader is on becomes the current one. */
+  async search(typed: string): Promise<void> {
+    const query = folded(typed.slice(0, QUERY_MAX)).trim();
+    this.#typed = typed;
+    if (query === this.#query && (this.#isSearching || !this.#isFailed)) return;
+    this.cancel();
+    this.#clear();
+    this.#query = query;
+    if (query === "") {
+      this.#marker.clear();
+      this.#tell();
+      return;
+    }
+    await this.#searchAll();
+  }
+
+  /** Stop where the search is; what was found stays. */
+  cancel(): void {
+    this.#run += 1;
+    this.#isSearching = false;
+  }
+
+  /** End the search: nothing is marked any more. */
+  close(): void {
+    void this.search("");
+  }
+
+  async next(): Promise<void> {
+    await this.#step(1);
+  }
+
+  async previous(): Promise<void> {
+    await this.#step(-1);
+  }
+
+  /** The live state changed. Looks again after a while, once. */
+  changed(): void {
+    if (this.#query === "" || this.#again !== 0) return;
+    this.#again = window.setTimeout(() => {
+      this.#again = 0;
+      void this.#lookAgain();
+    }, AGAIN_MS);
+  }
+
+  /** A message came into the document. */
+  mounted(messageId: string): void {
+    if (this.#query !== "" && this.#find(messageId) !== undefined) this.#paintSoon();
+  }
+
+  destroy(): void {
+    this.cancel();
+    clearTimeout(this.#again);
+    cancelAnimationFrame(this.#paint);
+    this.#marker.clear();
+    this.#listeners.clear();
+  }
+
+  // Looking -----------------------------------------------------------------------------------
+  async #searchAll(): Promise<void> {
+    const run = this.#run;
+    this.#isSearching = true;
+    this.#isFailed = false;
+    this.#moreBefore = this.#options.state().moreBefore;
+    if (!(await this.#searchLive(run))) return;
+    if (this.#count() > 0) await this.#chooseFirst(run);
+    try {
+      await this.#searchOlder(run);
+    } catch {
+      if (run === this.#run) this.#isFailed = true;
+    }
+    if (run !== this.#run) return;
+    this.#isSearching = false;
+    if (this.#current === null && this.#count() > 0) await this.#chooseFirst(run);
+    this.#tell();
+  }
+
+  /** Returns false if another search took over. */
+  async #searchLive(run: number): Promise<boolean> {
+    const state = this.#options.state();
+    const live: Found[] = [];
+    const known = new Map<string, Known>();
+    let began = performance.now();
+    for (let at = 0; at < state.count; at += 1) {
+      const message = state.at(at);
+      const before = this.#known.get(message.id);
+      const found = before?.state === message ? before.found : search(message, -1, this.#query);
+      known.set(message.id, { state: message, found });
+      if (found.count > 0) live.push(found);
+      if (performance.now() - began < SLICE_MS) continue;
+      await pause();
+      if (run !== this.#run) return false;
+      began = performance.now();
+    }
+    this.#live = live;
+    this.#known = known;
+    this.#tell();
+    return true;
+  }
+
+  async #searchOlder(run: number): Promise<void> {
+    const { pages } = this.#options;
+    for (let index = 0; this.#count() < MATCHES_MAX; index += 1) {
+      const loaded = pages.loaded.find((page) => page.index === index);
+      const page = loaded ?? (await pages.read(index));
+      if (run !== this.#run || page === null) return;
+      for (let at = page.items.length - 1; at >= 0; at -= 1) {
+        const message = page.items[at];
+        if (message === undefined || this.#known.has(message.id)) continue;
+        this.#searchedOlder += 1;
+        const found = search(message, index, this.#query);
+        if (found.count === 0) continue;
+        this.#older.push(found);
+        this.#olderCount += found.count;
+      }
+      if (this.#current === null && this.#count() > 0) await this.#chooseFirst(run);
+      this.#tell();
+      await pause();
+      if (run !== this.#run) return;
+    }
+  }
+
+  async #lookAgain(): Promise<void> {
+    if (this.#query === "") return;
+    const { moreBefore } = this.#options.state();
+    if (moreBefore !== this.#moreBefore) {
+      // The live state begins elsewhere: what was found before it may be counted twice, or not at all.
+      this.cancel();
+      const current = this.#current;
+      this.#clear();
+      this.#current = current;
+      await this.#searchAll();
+      return;
+    }
+    if (await this.#searchLive(this.#run)) this.#paintSoon();
+  }
+
+  #clear(): void {
+    this.#live = [];
+    this.#known = new Map();
+    this.#older = [];
+    this.#olderCount = 0;
+    this.#searchedOlder = 0;
+    this.#current = null;
+  }
+
+  // Matches -----------------------------------------------------------------------------------
+  #count(): number {
+    return this.#olderCount + this.#live.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** All that was found, in conversation order. */
+  *#all(): Iterable<Found> {
+    for (let at = this.#older.length - 1; at >= 0; at -= 1) yield this.#older[at] as Found;
+    yield* this.#live;
+  }
+
+  #find(messageId: string): Found | undefined {
+    for (const found of this.#all()) if (found.messageId === messageId) return found;
+    return undefined;
+  }
+
+  /** Number of the current match, from 1; 0 if it is gone. */
+  #position(): number {
+    const current = this.#current;
+    if (current === null) return 0;
+    let passed = 0;
+    for (const found of this.#all()) {
+      if (found.messageId === current.messageId) {
+        for (const { blockId, count } of found.blocks) {
+          if (blockId === current.blockId) return passed + Math.min(current.nth, count - 1) + 1;
+          passed += count;
+        }
+        return 0;
+      }
+      passed += found.count;
+    }
+    return 0;
+  }
+
+  /** The match with a number, from 1. */
+  #matchAt(position: number): Match | null {
+    let left = position - 1;
+    for (const found of this.#all()) {
+      if (left >= found.count) {
+        left -= found.count;
+        continue;
+      }
+      for (const { blockId, count } of found.blocks) {
+        if (left < count) return { found, blockId, nth: left };
+        left -= count;
+      }
+    }
+    return null;
+  }
+
+  async #step(by: 1 | -1): Promise<void> {
+    const count = this.#count();
+    if (count === 0) return;
+    const at = this.#position();
+    const next = at === 0 ? (by === 1 ? 1 : count) : ((at - 1 + by + count) % count) + 1;
+    await this.#show(this.#matchAt(next));
+  }
+
+  /** The first match from the reader's message on; else the last one before it. */
+  async #chooseFirst(run: number): Promise<void> {
+    const place = this.#options.target.place();
+    let position = 1;
+    let isReached = false;
+    if (place !== null) {
+      const state = this.#options.state();
+      const ids = new Set<string>();
+      for (let at = state.count - 1; at >= 0; at -= 1) {
+        const id = state.order.at(at) ?? "";
+        ids.add(id);
+        if (id === place.messageId) break;
+      }
+      for (const found of this.#live) {
+        if (ids.has(found.messageId)) {
+          isReached = true;
+          position += this.#olderCount;
+          break;
+        }
+        position += found.count;
+      }
+    }
+    if (run !== this.#run) return;
+    await this.#show(this.#matchAt(isReached ? position : this.#count()));
+  }
+
+  // Showing -----------------------------------------------------------------------------------
+  async #show(match: Match | null): Promise<void> {
+    if (match === null) return;
+    const { target } = this.#options;
+    const { messageId, page } = match.found;
+    const current = { messageId, blockId: match.blockId, nth: match.nth };
+    this.#current = current;
+    this.#tell();
+    if (!(await target.showPage(page, messageId)) || this.#current !== current) return;
+    if (this.#blockOf(current) === null) await target.scrollTo(messageId, match.blockId);
+    const block = this.#blockOf(current);
+    if (block === null || this.#current !== current) return;
+    await openAround(block, this.#query);
+    const range = this.#currentRange();
+    if (range !== null) {
+      openDetails(range.startContainer);
+      target.revealElement(messageId, range.startContainer.parentElement ?? block);
+    } else await target.scrollTo(messageId, match.blockId);
+    this.#paintSoon();
+  }
+
+  #blockOf(current: { messageId: string; blockId: string }): HTMLElement | null {
+    for (const { messageId, blockElement } of this.#options.target.mountedBlocks()) {
+      if (messageId === current.messageId) return blockElement(current.blockId);
+    }
+    return null;
+  }
+
+  #currentRange(): Range | null {
+    const current = this.#current;
+    if (current === null) return null;
+    const block = this.#blockOf(current);
+    if (block === null) return null;
+    const ranges = findRanges(block, this.#query);
+    return ranges[Math.min(current.nth, ranges.length - 1)] ?? null;
+  }
+
+  #paintSoon(): void {
+    if (this.#paint !== 0) return;
+    this.#paint = requestAnimationFrame(() => {
+      this.#paint = 0;
+      this.#paintNow();
+    });
+  }
+
+  #paintNow(): void {
+    if (this.#query === "") return;
+    const ranges: Range[] = [];
+    const byId = new Map([...this.#all()].map((found) => [found.messageId, found]));
+    for (const { messageId, blockElement } of this.#options.target.mountedBlocks()) {
+      for (const { blockId } of byId.get(messageId)?.blocks ?? []) {
+        const element = blockElement(blockId);
+        if (element !== null) ranges.push(...findRanges(element, this.#query));
+      }
+    }
+    this.#marker.show(ranges, this.#currentRange());
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Matches of a folded query in a message. */
+export function search(message: MessageState, page: number, query: string): Found {
+  const blocks: { blockId: string; count: number }[] = [];
+  let count = 0;
+  for (const block of message.blocks) {
+    const found = placesOf(query, folded(blockText(block))).length;
+    if (found === 0) continue;
+    blocks.push({ blockId: block.id, count: found });
+    count += found;
+  }
+  return { page, messageId: message.id, blocks, count };
+}
+
+function openDetails(node: Node): void {
+  let at = node.parentElement?.closest("details") ?? null;
+  for (; at !== null; at = at.parentElement?.closest("details") ?? null) at.open = true;
+}
+
+/** Open what is folded in a block, if the match is not in what is drawn: it may be made when it is opened. */
+async function openAround(block: HTMLElement, query: string): Promise<void> {
+  if (findRanges(block, query).length > 0) return;
+  const inside = [...block.querySelectorAll("details")];
+  if (block instanceof HTMLDetailsElement) inside.push(block);
+  if (inside.every(({ open }) => open)) return;
+  for (const details of inside) details.open = true;
+  await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
+}
+
+/** Let everything else go first. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

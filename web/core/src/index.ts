@@ -10,6 +10,8 @@ export type * from "./events.ts";
 export { GatewayError } from "./failures.ts";
 export { ConversationFeed, type FeedStatus, type QueuedTurn } from "./feed.ts";
 export * from "./gateway.ts";
+export { gatewayHubIo, Hub, type HubConnection, type HubIo, type HubPort } from "./hub.ts";
+export type { FromHub, ToHub } from "./hubmessages.ts";
 export { DEPTH_MAX, decodeJson, decodeJsonBytes, encodeJson, equalJson } from "./json.ts";
 export { checkKeys, isKey } from "./keys.ts";
 export {
@@ -32,6 +34,7 @@ export {
 } from "./projection.ts";
 export { advance, apply } from "./reducer.ts";
 export type * from "./shapes.ts";
+export { SharedLink, type SharedLinkOptions, type SharedPort } from "./sharedlink.ts";
 export { EVENT_BYTES_MAX, type ServerSentEvent, SseDecoder } from "./sse.ts";
 export { ConversationState, emptyState } from "./state.ts";
 export { Subscription, type SubscriptionOptions } from "./subscription.ts";

@@ -120,11 +120,7 @@ export class Pages {
     const before = this.#cursors[index];
     if (before === undefined) return null;
     const generation = this.#generation;
-    const { items, next_cursor } = await this.#source.messages(this.#conversationId, {
-      before,
-      limit: PAGE_MESSAGES,
-      max_bytes: PAGE_BYTES,
-    });
+    const { items, next_cursor } = await this.#ask(before);
     if (generation !== this.#generation) return null;
     // The same page ends elsewhere than it did if another stretch was kept in its place.
     if (this.#cursors[index + 1] !== (next_cursor ?? undefined)) {
@@ -186,11 +182,29 @@ export class Pages {
       return true;
     }
     const generation = this.#generation;
+    const chain = this.#cursors.slice(last.index);
     const page = await this.read(last.index - 1);
     if (page === null || generation !== this.#generation) return false;
     const known = this.#ids();
-    const items = page.items.filter(({ id }) => !known.has(id));
-    this.#pages.push({ ...page, items });
+    let items = page.items;
+    let next = this.#cursors[last.index];
+    // What stood in its place may have been longer than a page: then up to where that began.
+    while (next !== undefined && next !== chain[0] && !items.some(({ id }) => known.has(id))) {
+      const more = await this.#ask(next);
+      if (generation !== this.#generation) return false;
+      items = [...more.items, ...items];
+      next = more.next_cursor ?? undefined;
+    }
+    this.#cursors = [...this.#cursors.slice(0, last.index), ...chain];
+    this.#pages.push({ index: page.index, items: items.filter(({ id }) => !known.has(id)) });
     return true;
+  }
+
+  #ask(before: string): ReturnType<MessageSource["messages"]> {
+    return this.#source.messages(this.#conversationId, {
+      before,
+      limit: PAGE_MESSAGES,
+      max_bytes: PAGE_BYTES,
+    });
   }
 }

@@ -62,7 +62,7 @@ function stateOf(feed: TranscriptFeed, hasRows: boolean): Shown {
   // What was read already stays to be read; the connection's own sign tells of the trouble.
   if (hasRows) return "nothing";
   if (kind === "refused") return "refused";
-  return kind === "live" ? "empty" : "loading";
+  return feed.isLoaded ? "empty" : "loading";
 }
 
 function button(text: string, onClick: () => void): HTMLElement {

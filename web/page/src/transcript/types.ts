@@ -15,6 +15,8 @@ export interface TranscriptView {
 /** What a transcript reads of a feed; the core's `ConversationFeed` is one. */
 export interface TranscriptFeed {
   readonly state: ConversationState;
+  /** Whether a first snapshot came, so that a state without messages is a conversation without. */
+  readonly isLoaded: boolean;
   readonly status: {
     readonly kind: "connecting" | "live" | "waiting" | "deleted" | "refused";
     readonly error?: { readonly code: string; readonly message: string };

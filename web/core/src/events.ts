@@ -5,126 +5,90 @@
  * members that this version does not know are still in it.
  */
 
+import type {
+  BlockAttachment,
+  BlockCode,
+  BlockError,
+  BlockNotice,
+  BlockProse,
+  BlockReasoning,
+  BlockSpeech,
+  BlockTool,
+  EventContentBlockCompleted,
+  EventContentBlockDelta,
+  EventContentBlockStarted,
+  EventContentBlockUpdated,
+  EventConversationSnapshot,
+  EventMessageCreated,
+  EventTurnCancelled,
+  EventTurnCompleted,
+  EventTurnFailed,
+  EventTurnResumed,
+  EventTurnStarted,
+  EventTurnSuspended,
+  MessageMembers,
+  RequestMembers,
+} from "./generated/content.ts";
 import type { Json, JsonObject } from "./values.ts";
 
-export type Role = "user" | "assistant" | "system" | "developer" | "tool";
-export type TerminalStatus = "completed" | "failed" | "cancelled";
-export type MessageStatus = "streaming" | "suspended" | TerminalStatus;
-export type ToolStatus = "pending" | "running" | TerminalStatus;
+export type { ToolChanges, TurnInfo } from "./generated/content.ts";
+
+export type Role = MessageMembers["role"];
+export type MessageStatus = MessageMembers["status"];
+export type ToolStatus = BlockTool["status"];
+
+/** The members of a block of each known type; a block itself has unknown ones beside them. */
+export type KnownBlock =
+  | BlockProse
+  | BlockCode
+  | BlockTool
+  | BlockReasoning
+  | BlockError
+  | BlockAttachment
+  | BlockNotice
+  | BlockSpeech;
 
 /** One content block: `id`, `type` and the members of its type, unknown ones kept. */
 export type Block = Readonly<JsonObject> & { readonly id: string; readonly type: string };
 
 /** One message envelope with its blocks, unknown members kept. Times are Unix milliseconds. */
-export type Message = Readonly<JsonObject> & {
-  readonly id: string;
-  readonly role: Role;
-  readonly status: MessageStatus;
-  readonly content: Block[];
-  readonly created_at: number;
-};
+export type Message = Readonly<JsonObject> &
+  Readonly<Pick<MessageMembers, "id" | "role" | "status" | "content" | "created_at">>;
 
 /** What a suspended turn waits for. */
-export type Request = Readonly<JsonObject> & {
-  readonly id: string;
-  readonly kind: "question" | "approval";
-  readonly prompt: string;
-};
+export type Request = Readonly<JsonObject> &
+  Readonly<Pick<RequestMembers, "id" | "kind" | "prompt">>;
 
-/** What a snapshot says about a turn. */
-export type TurnInfo = Readonly<JsonObject> & {
-  readonly id: string;
-  readonly status?: string;
-  readonly request?: Request;
-  readonly open_block_ids?: string[];
-};
+/** A turn began; its message is empty and streaming. */
+export type TurnStarted = Readonly<EventTurnStarted>;
+/** A block took its place in the message. */
+export type BlockStarted = Readonly<EventContentBlockStarted>;
+/** Text was added to the declared field of an open block. */
+export type BlockDelta = Readonly<EventContentBlockDelta>;
+/** Members of an open tool block were replaced whole. */
+export type BlockUpdated = Readonly<EventContentBlockUpdated>;
+/** A block is final. */
+export type BlockCompleted = Readonly<EventContentBlockCompleted>;
+/** A turn waits for a person. */
+export type TurnSuspended = Readonly<EventTurnSuspended>;
+/** A suspended turn goes on. */
+export type TurnResumed = Readonly<EventTurnResumed>;
+/** A turn is over. */
+export type TurnEnded =
+  | Readonly<EventTurnCompleted>
+  | Readonly<EventTurnFailed>
+  | Readonly<EventTurnCancelled>;
+/** A complete message entered the conversation. */
+export type MessageCreated = Readonly<EventMessageCreated>;
+/** All state at an exact number; it replaces whatever the receiver held. */
+export type ConversationSnapshot = Readonly<EventConversationSnapshot>;
 
-/** The members that the gateway stamps; all absent in an event that is not of a log. */
-export interface Stamps {
-  readonly conversation_id?: string;
-  /** Rises within a conversation for its whole life. */
-  readonly seq?: number;
-  /** The `seq` of the event before it in this view. */
-  readonly prev_seq?: number;
-  /** Unix milliseconds. */
-  readonly ts?: number;
-}
-
-export interface TurnStarted extends Stamps {
-  readonly type: "turn.started";
-  readonly turn_id: string;
-  readonly role: Role;
-  readonly created_at: number;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly author?: string;
-  readonly metadata?: Json;
-  readonly metadata_json?: string;
-}
-
-export interface BlockStarted extends Stamps {
-  readonly type: "content.block.started";
-  readonly turn_id: string;
-  readonly block: Block;
-}
-
-export interface BlockDelta extends Stamps {
-  readonly type: "content.block.delta";
-  readonly turn_id: string;
-  readonly block_id: string;
-  readonly field: string;
-  readonly text: string;
-}
-
-export interface BlockUpdated extends Stamps {
-  readonly type: "content.block.updated";
-  readonly turn_id: string;
-  readonly block_id: string;
-  readonly set: JsonObject;
-}
-
-export interface BlockCompleted extends Stamps {
-  readonly type: "content.block.completed";
-  readonly turn_id: string;
-  readonly block_id: string;
-  readonly block?: Block;
-  readonly provider_data?: Json;
-}
-
-export interface TurnSuspended extends Stamps {
-  readonly type: "turn.suspended";
-  readonly turn_id: string;
-  readonly request: Request;
-}
-
-export interface TurnResumed extends Stamps {
-  readonly type: "turn.resumed";
-  readonly turn_id: string;
-}
-
-export interface TurnEnded extends Stamps {
-  readonly type: "turn.completed" | "turn.failed" | "turn.cancelled";
-  readonly turn_id: string;
-  readonly status: TerminalStatus;
-  readonly usage?: JsonObject;
-  readonly finish_reason?: string;
-  readonly reason?: string;
-  readonly error_code?: string;
-}
-
-export interface MessageCreated extends Stamps {
-  readonly type: "message.created";
-  readonly message: Message;
-}
-
-export interface ConversationSnapshot extends Stamps {
-  readonly type: "conversation.snapshot";
-  readonly messages: Message[];
-  readonly turns: TurnInfo[];
-  readonly open_block_ids: string[];
-  readonly reset?: boolean;
-  readonly more_before?: string;
-}
+/**
+ * The members that the gateway stamps; all absent in an event that is not of a log. `seq` rises
+ * within a conversation for its whole life, `prev_seq` is the one before it in this view, `ts` is in
+ * Unix milliseconds.
+ */
+export type Stamps = Pick<BlockDelta, "conversation_id" | "seq" | "prev_seq" | "ts">;
 
 /** A turn waits behind others; told to live readers only, like the next three. Not checked. */
 export interface TurnQueued extends Stamps {

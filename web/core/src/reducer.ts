@@ -146,11 +146,12 @@ function checkToolStatus(block: Block, status: Json | undefined): void {
 function updateBlock(state: ConversationState, event: BlockUpdated): ConversationState {
   const turn = openTurn(state, event.turn_id);
   const [position, block] = openBlock(turn, event.block_id);
-  if (block.type !== "tool" || !memberNames(event.set).every((name) => TOOL_CHANGES.has(name))) {
+  const changes = event.set as JsonObject;
+  if (block.type !== "tool" || !memberNames(changes).every((name) => TOOL_CHANGES.has(name))) {
     throw new ProtocolError("field_not_mutable", "only results and status of a tool change");
   }
   if (Object.hasOwn(event.set, "status")) checkToolStatus(block.block, event.set.status);
-  return state.withRunning(turn.withBlock(position, block.withMembers(event.set)));
+  return state.withRunning(turn.withBlock(position, block.withMembers(changes)));
 }
 
 function completeBlock(state: ConversationState, event: BlockCompleted): ConversationState {

@@ -43,7 +43,8 @@ export const strings = {
 
     // How an answer ended, where no block of it says so
     endFailed: "This answer ended with an error.",
-    endInterrupted: "The gateway ended while this answer was being written. What had arrived is kept.",
+    endInterrupted:
+      "The gateway ended while this answer was being written. What had arrived is kept.",
     endCancelled: "This answer was stopped. What had arrived is kept.",
     retry: "Try again",
 
@@ -148,7 +149,8 @@ export const strings = {
     toEndNew: (count: number) => (count === 1 ? "1 new message" : `${count} new messages`),
     toEndStreaming: "New text below",
     announceStarted: "Answer started",
-    announceFinished: (text: string) => (text === "" ? "Answer finished" : `Answer finished: ${text}`),
+    announceFinished: (text: string) =>
+      text === "" ? "Answer finished" : `Answer finished: ${text}`,
     announceFailed: "The answer failed",
     announceCancelled: "The answer was stopped",
     announceSuspended: "Question waits for you",
@@ -301,7 +303,8 @@ export const strings = {
     // Login
     loginTitle: "Log in",
     loginAgainTitle: "Log in again",
-    loginText: "This gateway asks for a token. Whoever runs it makes one with “blockwire token create”.",
+    loginText:
+      "This gateway asks for a token. Whoever runs it makes one with “blockwire token create”.",
     loginAgainText: "Your login is over. What you were doing is still here, and goes on after it.",
     token: "Token",
     loginAction: "Log in",
@@ -309,6 +312,7 @@ export const strings = {
     loginEmpty: "Paste the token first.",
     loginWrong: "This token is not known here, or it is over. Tokens begin with “bw_”.",
     loginFailed: "The login failed.",
+    lockedBanner: "You are not logged in. What you see may be old.",
     loginKept: "The token is traded for a cookie that no script can read. It is kept nowhere.",
     logout: "Log out",
     logoutFailed: "You are still logged in.",
@@ -401,8 +405,10 @@ export const strings = {
 
     // When the page itself fails
     brokenTitle: "This part of the page failed",
-    brokenText: "What you wrote and what was answered is safe. Try this part again, or load the page again.",
-    brokenToast: "Something on this page failed. If it does not work as it should, load the page again.",
+    brokenText:
+      "What you wrote and what was answered is safe. Try this part again, or load the page again.",
+    brokenToast:
+      "Something on this page failed. If it does not work as it should, load the page again.",
     messages: "Messages",
     closeMessage: "Close this message",
   },
@@ -529,19 +535,25 @@ export const strings = {
   errors: {
     unexpected: "Something unexpected happened. Try again; if it stays so, load the page again.",
     waitSeconds: (seconds: number, _code: string) =>
-      seconds === 1 ? "Too much at once. Try again in a second." : `Too much at once. Try again in ${seconds} seconds.`,
+      seconds === 1
+        ? "Too much at once. Try again in a second."
+        : `Too much at once. Try again in ${seconds} seconds.`,
     byCode: {
       unreachable: "The gateway cannot be reached. Check the network, then try again.",
       unauthorized: "You are not logged in any more. Log in, then try again.",
-      insufficient_scope: "Your token does not allow this. Ask whoever runs the gateway for one that does.",
+      insufficient_scope:
+        "Your token does not allow this. Ask whoever runs the gateway for one that does.",
       csrf_refused: "The gateway did not take this page for its own. Load the page again.",
-      origin_refused: "The gateway does not answer to this address of the page. Open it at the gateway’s own address.",
-      host_refused: "The gateway does not answer to this name. Open it at 127.0.0.1, or let whoever runs it allow the name.",
+      origin_refused:
+        "The gateway does not answer to this address of the page. Open it at the gateway’s own address.",
+      host_refused:
+        "The gateway does not answer to this name. Open it at 127.0.0.1, or let whoever runs it allow the name.",
       conversation_not_found: "The conversation is not there any more.",
       turn_not_found: "The answer is not there any more.",
       share_not_found: "The link is not there any more.",
       attachment_not_found: "The file is not there any more.",
-      too_many_shares: "This conversation has 32 links. Revoke one that nobody needs, then try again.",
+      too_many_shares:
+        "This conversation has 32 links. Revoke one that nobody needs, then try again.",
       too_many_failed_logins: "Too many logins failed. Wait a minute, then try again.",
       too_many_streams: "Too many windows listen at once. Close some, then try again.",
       rate_limited: "Too much at once. Wait a moment, then try again.",
@@ -550,7 +562,8 @@ export const strings = {
       body_too_large: "That is larger than the gateway takes. Make it shorter.",
       turn_not_over: "The answer is still being written. Wait until it is over, or stop it.",
       turn_terminal: "The answer is over already.",
-      last_turn_mismatch: "The conversation has gone on meanwhile. Look at what is new, then try again.",
+      last_turn_mismatch:
+        "The conversation has gone on meanwhile. Look at what is new, then try again.",
       protocol_mismatch: "The gateway was updated. Load the page again.",
       gateway_stopping: "The gateway is about to restart. Try again in a moment.",
       store_unavailable: "The gateway cannot reach its store now. Try again in a moment.",
@@ -559,10 +572,12 @@ export const strings = {
       store_busy: "The gateway’s store is busy. Try again in a moment.",
       internal_error: "The gateway failed; its log says more. Try again.",
       // Why an answer ended
-      turn_interrupted: "The gateway restarted while this was being written. Try again, or go on from what is there.",
+      turn_interrupted:
+        "The gateway restarted while this was being written. Try again, or go on from what is there.",
       turn_deadline_exceeded: "It took longer than allowed. Ask for less at once, or try again.",
       stream_truncated: "The end is missing. Try again.",
-      producer_silent: "The program that wrote this fell silent. Look whether it still runs, then try again.",
+      producer_silent:
+        "The program that wrote this fell silent. Look whether it still runs, then try again.",
       resume_unavailable: "What asked this has not kept its place. Try again, and it asks anew.",
       answer_too_large: "Ask for less at once.",
       answer_truncated: "Ask it to go on, or let the answer be longer.",
@@ -575,7 +590,8 @@ export const strings = {
       engine_idle: "Try again, or choose another engine.",
       engine_unavailable: "Try again in a moment, or choose another engine.",
       engine_not_found: "Choose another engine.",
-      engine_protocol_error: "Choose another engine, or let whoever runs the gateway look into its log.",
+      engine_protocol_error:
+        "Choose another engine, or let whoever runs the gateway look into its log.",
       invalid_option: "Choose other settings for this engine.",
       no_output: "Try again, or put it differently.",
       provider_error: "Try again; if it stays so, choose another model.",
@@ -583,7 +599,8 @@ export const strings = {
       provider_overloaded: "Try again in a moment, or choose another model.",
       provider_unreachable: "Check that the gateway has a network, then try again.",
       provider_auth_failed: "Let whoever runs the gateway look at its key for this provider.",
-      provider_quota_exceeded: "Let whoever runs the gateway look at its account with this provider.",
+      provider_quota_exceeded:
+        "Let whoever runs the gateway look at its account with this provider.",
       provider_rate_limited: "Wait a moment, then try again.",
       provider_not_found: "Choose another model.",
       provider_rejected_request: "Change the question or the model, then try again.",

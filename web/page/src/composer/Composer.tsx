@@ -39,11 +39,9 @@ export interface ComposerProps {
   readonly feed: ComposerFeed | null;
   /** Called when a conversation that was made here has its first question: it is to be shown. */
   readonly onCreated: (conversationId: string) => void;
-  /** Called when somebody wants to go on in a new conversation. */
-  readonly onNew?: () => void;
 }
 
-export function Composer({ app, feed, onCreated, onNew }: ComposerProps) {
+export function Composer({ app, feed, onCreated }: ComposerProps) {
   const desk = deskOf(app);
   const conversationId = feed?.conversationId ?? null;
   const generation = desk.generation.value;
@@ -59,27 +57,10 @@ export function Composer({ app, feed, onCreated, onNew }: ComposerProps) {
   if (isReadOnly(capabilities)) {
     return <p class="co-composer co-read-only">{words.readOnly}</p>;
   }
-  const goNew = (): void => {
-    const { text } = runner.state.value;
-    runner.dispatch({ type: "typed", text: "" });
-    const fresh = desk.of(null);
-    const texts = [text, fresh.state.value.text].filter((one) => one.trim() !== "");
-    fresh.dispatch({ type: "typed", text: texts.join("\n\n") });
-    runner.dispatch({ type: "dismiss" });
-    onNew?.();
-  };
-  return <Form key={runner.number} app={app} runner={runner} goNew={goNew} />;
+  return <Form key={runner.number} app={app} runner={runner} />;
 }
 
-function Form({
-  app,
-  runner,
-  goNew,
-}: {
-  readonly app: ComposerApp;
-  readonly runner: ComposerRunner;
-  readonly goNew: () => void;
-}) {
+function Form({ app, runner }: { readonly app: ComposerApp; readonly runner: ComposerRunner }) {
   const state = runner.state.value;
   const [paste, setPaste] = useState<LongPaste | null>(null);
   const isTouch = useMedia("(hover: none) and (pointer: coarse)");
@@ -94,7 +75,7 @@ function Form({
   return (
     <section class="co-composer" aria-label={words.form}>
       <DropArea onFiles={addFiles} />
-      <NoticeBar runner={runner} goNew={goNew} attachText={() => attachText(state.text, "")} />
+      <NoticeBar runner={runner} attachText={() => attachText(state.text, "")} />
       <Line runner={runner} />
       <AskedBar runner={runner} />
       <AnsweringBar state={state} runner={runner} />

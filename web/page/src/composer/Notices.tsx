@@ -14,10 +14,9 @@ const GOOD: ReadonlySet<Notice["kind"]> = new Set(["arrived-already", "answered-
 interface NoticeProps {
   readonly runner: ComposerRunner;
   readonly attachText: () => void;
-  readonly goNew: () => void;
 }
 
-export function NoticeBar({ runner, attachText, goNew }: NoticeProps) {
+export function NoticeBar({ runner, attachText }: NoticeProps) {
   const { notice, text } = runner.state.value;
   // The region is always there, so that a screen reader is told when something comes into it.
   return (
@@ -33,9 +32,6 @@ export function NoticeBar({ runner, attachText, goNew }: NoticeProps) {
             <TextButton onClick={() => runner.send({ withoutFiles: true })}>
               {words.withoutFiles}
             </TextButton>
-          )}
-          {notice.kind === "gone" && (
-            <TextButton onClick={goNew}>{words.newConversation}</TextButton>
           )}
           <button
             type="button"

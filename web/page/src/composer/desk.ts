@@ -109,6 +109,21 @@ export class ComposerDesk {
     this.generation.value += 1;
   }
 
+  /** What was written in a conversation that is gone goes on in the new one. */
+  #moveToNew(runner: ComposerRunner): void {
+    const place = this.#placeOf(runner);
+    if (place === null) return;
+    const { text } = runner.state.value;
+    const files = runner.ownFiles();
+    runner.close();
+    this.#runners.delete(place);
+    this.#parts.drafts.save(place, null);
+    if (text.trim() === "" && files.length === 0) return;
+    const fresh = this.of(null);
+    fresh.addFiles(files);
+    fresh.dispatch({ type: "take-over", text });
+  }
+
   #placeOf(runner: ComposerRunner): string | null {
     for (const [place, other] of this.#runners) if (other === runner) return place;
     return null;
@@ -135,6 +150,7 @@ export class ComposerDesk {
         }
         this.onShow(conversationId);
       },
+      gone: (runner) => this.#moveToNew(runner),
     };
   }
 }

@@ -40,7 +40,7 @@ import type {
 } from "./types.ts";
 import { isDoubtful, pauseMs, wayOf } from "./ways.ts";
 
-/** Between two looks at places in line while no stream tells of them. */
+/** Between two looks at questions of which no stream tells. */
 export const CHECK_PAUSE_MS = 15_000;
 
 const TOO_LATE: ReadonlySet<string> = new Set([
@@ -130,6 +130,12 @@ function take(
       return cancelFailed(state, event.turnId, event.fault);
     case "feed":
       return feed(state, event, effects);
+    case "take-over":
+      return {
+        ...state,
+        text: joined([event.text, state.text]),
+        notice: { kind: "gone", fault: null, count: 0 },
+      };
     case "detached":
       return { ...state, isLive: false, running: null, stoppingId: null, lineIds: [], others: [] };
     case "logged-in":
@@ -415,14 +421,17 @@ function discardIfEmpty(
   return { ...state, conversationId: null, isEmptyOwn: false };
 }
 
+/** Look up now and then what the stream does not tell of. */
 function checkIfDue(state: ComposerState, nowMs: number, effects: Effect[]): ComposerState {
-  const placed = state.questions.flatMap((one) => one.turnId ?? []);
-  if (state.isLive || placed.length === 0 || state.conversationId === null) {
+  const unsure = state.questions.flatMap((one) =>
+    one.turnId === null || (state.isLive && state.lineIds.includes(one.turnId)) ? [] : [one.turnId],
+  );
+  if (unsure.length === 0 || state.conversationId === null) {
     return state.checkAtMs === null ? state : { ...state, checkAtMs: null };
   }
   if (state.checkAtMs === null) return { ...state, checkAtMs: nowMs + CHECK_PAUSE_MS };
   if (state.checkAtMs > nowMs) return state;
-  return { ...look(state, placed, effects), checkAtMs: nowMs + CHECK_PAUSE_MS };
+  return { ...look(state, unsure, effects), checkAtMs: nowMs + CHECK_PAUSE_MS };
 }
 
 function nextWake(state: ComposerState, nowMs: number): number | null {

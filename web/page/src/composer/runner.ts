@@ -46,6 +46,8 @@ export interface RunnerParts {
   readonly keep: (runner: ComposerRunner) => void;
   /** A conversation that was made here has its first question. */
   readonly show: (runner: ComposerRunner, conversationId: string) => void;
+  /** The conversation is not there any more. */
+  readonly gone: (runner: ComposerRunner) => void;
   readonly login: () => void;
 }
 
@@ -83,6 +85,7 @@ export class ComposerRunner {
     if (before.questions !== state.questions || before.creation !== state.creation) this.keepNow();
     else if (before !== state) this.#keepSoon();
     for (const effect of effects) this.#perform(effect);
+    if (state.isGone && !before.isGone) this.#parts.gone(this);
   }
 
   /** Go on with what was under way before a reload. */
@@ -128,6 +131,11 @@ export class ComposerRunner {
       return { localId, name: file.name, mediaType: file.type, size: file.size };
     });
     if (added.length > 0) this.dispatch({ type: "files-added", files: added });
+  }
+
+  /** The bytes of the draft's files that are here, in their order. */
+  ownFiles(): File[] {
+    return this.#state.value.files.flatMap((file) => this.#files.get(file.localId) ?? []);
   }
 
   /** Whether the bytes of a file are here, so that it can be sent once more. */

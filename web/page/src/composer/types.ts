@@ -224,6 +224,7 @@ export type ComposerEvent =
   | { readonly type: "answered"; readonly requestId: string }
   | { readonly type: "answer-failed"; readonly requestId: string; readonly fault: Fault }
   | ({ readonly type: "feed" } & FeedView)
+  | { readonly type: "take-over"; readonly text: string }
   | { readonly type: "detached" }
   | { readonly type: "logged-in" }
   | { readonly type: "try-now" }

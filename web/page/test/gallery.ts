@@ -6,9 +6,6 @@ import type { Gateway } from "@blockwire/core";
 import { MessageView, type ShowContext } from "../src/blocks/index.ts";
 import { copyText } from "../src/platform/clipboard.ts";
 import { el } from "../src/platform/dom.ts";
-import "../src/styles/tokens.css";
-import "../src/styles/markdown.css";
-import "../src/styles/blocks.css";
 import * as made from "./galleryscenes.ts";
 
 const query = new URLSearchParams(location.search);

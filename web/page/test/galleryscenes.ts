@@ -389,5 +389,15 @@ export function largeTool(megabytes: number): MessageState {
   ]);
 }
 
+/** A tool whose input is this JSON, to the digit. */
+export function exact(input: string): MessageState {
+  const block = `{"id":"t","type":"tool","tool":"look","status":"completed","input":${input},"output":"one\\r\\n  two"}`;
+  return messageState(
+    decodeJson(
+      `{"id":"m","role":"assistant","status":"completed","created_at":1,"content":[${block}]}`,
+    ),
+  );
+}
+
 /** What a view is made of. */
 export type Shown = MessageState;

@@ -1,6 +1,6 @@
 /** A file: a picture in a frame of fixed height where it is a safe one, else its name and type. */
 import type { BlockState } from "@blockwire/core";
-import { append, el } from "../platform/dom.ts";
+import { append, el, setData } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { type BlockView, textMember } from "./blockview.ts";
 import type { ShowContext } from "./context.ts";
@@ -75,15 +75,15 @@ export class AttachmentView implements BlockView {
     );
     // The frame has its height whatever comes, so that nothing below it ever moves.
     image.addEventListener("load", () => {
-      frame.dataset.state = "shown";
+      setData(frame, "state", "shown");
     });
     image.addEventListener("error", () => {
-      frame.dataset.state = "failed";
+      setData(frame, "state", "failed");
     });
     const address = context.gateway.previewUrl(id);
     if (context.gateway.hasBearer) {
       this.#load(context, address, image).catch(() => {
-        frame.dataset.state = "failed";
+        setData(frame, "state", "failed");
       });
     } else image.src = address;
     return frame;

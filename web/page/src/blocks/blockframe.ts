@@ -1,6 +1,6 @@
 /** A block in its place: the view of its type, and the button that copies it. */
 import type { BlockState } from "@blockwire/core";
-import { append, el } from "../platform/dom.ts";
+import { append, el, setData, setHidden } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { AttachmentView } from "./attachmentview.ts";
 import type { BlockView } from "./blockview.ts";
@@ -90,7 +90,7 @@ export class BlockFrame {
   }
 
   #mark(): void {
-    this.element.dataset.open = String(this.#block.isOpen);
-    this.element.hidden = this.#view.isEmpty;
+    setData(this.element, "open", String(this.#block.isOpen));
+    setHidden(this.element, this.#view.isEmpty);
   }
 }

@@ -1,6 +1,6 @@
 /** What stands above a message: who speaks, when, and how it stands. */
 import type { MessageState } from "@blockwire/core";
-import { append, el, setText } from "../platform/dom.ts";
+import { append, el, setData, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import type { ShowContext } from "./context.ts";
 import { type IconName, icon, setIcon } from "./icons.ts";
@@ -87,11 +87,11 @@ export class Head {
   update(message: MessageState, facts: TurnFacts): void {
     const model = shownLine(message.model ?? "");
     setText(this.#model, model);
-    this.#model.hidden = model === "";
+    setHidden(this.#model, model === "");
     const standing = facts.isInterrupted ? "interrupted" : message.status;
-    this.#standing.hidden = standing === "completed";
+    setHidden(this.#standing, standing === "completed");
     if (standing === "completed") return;
-    this.#standing.dataset.standing = standing;
+    setData(this.#standing, "standing", standing);
     setIcon(this.#mark, STANDING_ICONS[standing]);
     setText(this.#word, words.states[standing]);
   }

@@ -1,3 +1,5 @@
+import { setData } from "../platform/dom.ts";
+
 /**
  * Pictures of controls and states, drawn as lines on a grid of 16. They say nothing to a screen
  * reader: whatever has one has words beside it.
@@ -34,7 +36,7 @@ export function icon(name: IconName): SVGSVGElement {
   picture.setAttribute("class", "bk-icon");
   picture.setAttribute("viewBox", "0 0 16 16");
   picture.setAttribute("aria-hidden", "true");
-  picture.dataset.icon = name;
+  setData(picture, "icon", name);
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", PATHS[name]);
   picture.appendChild(path);
@@ -44,6 +46,6 @@ export function icon(name: IconName): SVGSVGElement {
 /** Shows another picture in the same element. */
 export function setIcon(picture: SVGSVGElement, name: IconName): void {
   if (picture.dataset.icon === name) return;
-  picture.dataset.icon = name;
+  setData(picture, "icon", name);
   picture.firstElementChild?.setAttribute("d", PATHS[name]);
 }

@@ -1,6 +1,6 @@
 /** One message of a conversation, kept up to date in place. */
 import { type MessageState, plainText } from "@blockwire/core";
-import { append, el, setText } from "../platform/dom.ts";
+import { append, el, setData, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { BlockFrame } from "./blockframe.ts";
 import { textMember } from "./blockview.ts";
@@ -129,7 +129,7 @@ export class MessageView {
   }
 
   #show(message: MessageState): void {
-    this.element.dataset.status = message.status;
+    setData(this.element, "status", message.status);
     this.#head.update(message, this.#facts);
     this.#showBlocks(message);
     this.#showRequest(message);
@@ -197,20 +197,20 @@ export class MessageView {
   /** One line, as high as the first line of an answer, while nothing else tells that there is more to come. */
   #showThinking(message: MessageState): void {
     const isSeen = this.#frames.some((frame) => frame.isOpen && !frame.isEmpty);
-    this.#thinking.hidden = message.status !== "streaming" || isSeen;
+    setHidden(this.#thinking, message.status !== "streaming" || isSeen);
   }
 
   #showFacts(): void {
     const facts = this.#facts;
     const mayChange = this.#context.canWrite && facts.isOver;
-    this.#retry.hidden = !mayChange;
-    this.#fork.hidden = !mayChange;
+    setHidden(this.#retry, !mayChange);
+    setHidden(this.#fork, !mayChange);
     for (const frame of this.#frames) frame.showTurn(facts);
     const text = facts.endBlockId === "" ? endText(facts) : "";
     setText(this.#endText, text);
-    this.#end.hidden = text === "";
-    this.#endRetry.hidden = !mayChange;
-    this.element.dataset.interrupted = String(facts.isInterrupted);
+    setHidden(this.#end, text === "");
+    setHidden(this.#endRetry, !mayChange);
+    setData(this.element, "interrupted", String(facts.isInterrupted));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Blocks that tell of the answer itself: errors and notices, and how to go on after them. */
 import type { BlockState } from "@blockwire/core";
-import { el } from "../platform/dom.ts";
+import { el, setData, setHidden } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { type BlockView, textMember } from "./blockview.ts";
 import type { ShowContext } from "./context.ts";
@@ -32,9 +32,9 @@ export class NoteView implements BlockView {
     this.#canWrite = context.canWrite;
     this.#isRetryable = block.block.retryable === true || code === "turn_cancelled";
     this.#retry = wordButton(words.retry, { icon: "retry" }, () => context.retry(this.#turnId));
-    this.#retry.hidden = true;
+    setHidden(this.#retry, true);
     const hint = literal(hintOf(code), "bk-note-hint");
-    hint.hidden = hint.textContent === "";
+    setHidden(hint, hint.textContent === "");
     this.element = note(
       isError ? "error" : "notice",
       isError ? "warning" : "info",
@@ -44,7 +44,7 @@ export class NoteView implements BlockView {
       isError && el("p", { class: "bk-note-facts" }, code),
       this.#retry,
     );
-    this.element.dataset.code = code;
+    setData(this.element, "code", code);
   }
 
   update(): void {
@@ -56,7 +56,7 @@ export class NoteView implements BlockView {
     this.#turnId = turn.turnId;
     const makesSense = this.#isRetryable || turn.status === "failed";
     const isEnd = turn.endBlockId === this.#id && turn.isOver;
-    this.#retry.hidden = !(this.#canWrite && isEnd && makesSense);
+    setHidden(this.#retry, !(this.#canWrite && isEnd && makesSense));
   }
 
   destroy(): void {

@@ -1,6 +1,6 @@
 /** What a suspended turn asks of a person, and how it is answered. */
 import type { Json } from "@blockwire/core";
-import { append, el, freshId } from "../platform/dom.ts";
+import { append, el, freshId, setData, setHidden } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import {
   type AskedRequest,
@@ -65,7 +65,7 @@ export class RequestPanel {
       this.#controls,
       this.#told,
     );
-    this.#told.hidden = true;
+    setHidden(this.#told, true);
     this.#addChoices(isApproval);
     if (takesText(request)) this.#addField(prompt.id);
     if (!context.canWrite) {
@@ -155,8 +155,8 @@ export class RequestPanel {
 
   #tell(text: string, tone: "soft" | "bad"): void {
     this.#told.textContent = text;
-    this.#told.dataset.tone = tone;
-    this.#told.hidden = false;
+    setData(this.#told, "tone", tone);
+    setHidden(this.#told, false);
   }
 }
 

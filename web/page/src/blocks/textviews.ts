@@ -3,7 +3,7 @@ import type { BlockState } from "@blockwire/core";
 import { CodeView } from "../markdown/codeview.ts";
 import { MarkdownView } from "../markdown/markdownview.ts";
 import { labelControls } from "../markdown/text.ts";
-import { append, el, setText } from "../platform/dom.ts";
+import { append, el, setData, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { type BlockView, textMember } from "./blockview.ts";
 import type { ShowContext } from "./context.ts";
@@ -158,7 +158,7 @@ export class ReasoningView implements BlockView {
     this.#text.update(block);
     this.#hasText ||= /\S/.test(block.textSince(0));
     setText(this.#title, block.isOpen ? words.reasoningOpen : words.reasoning);
-    this.element.dataset.busy = String(block.isOpen);
+    setData(this.element, "busy", String(block.isOpen));
   }
 
   destroy(): void {
@@ -213,7 +213,7 @@ export class UnknownView implements BlockView {
   update(block: BlockState): void {
     const text = textMember(block, "fallback_text");
     setText(this.#text, shownText(text));
-    this.#text.hidden = text === "";
+    setHidden(this.#text, text === "");
   }
 
   destroy(): void {

@@ -1,6 +1,6 @@
 /** A call of a tool: a card with its name and how it goes, which opens to what went in and came out. */
 import type { BlockState, Json } from "@blockwire/core";
-import { append, el, setText } from "../platform/dom.ts";
+import { append, el, setData, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { type BlockView, textMember } from "./blockview.ts";
 import type { ShowContext } from "./context.ts";
@@ -88,7 +88,7 @@ export class ToolView implements BlockView {
   #show(): void {
     const block = this.#block.block;
     const status = textMember(this.#block, "status");
-    this.element.dataset.status = status;
+    setData(this.element, "status", status);
     setIcon(this.#mark, STATUS_ICONS[status] ?? "unknown");
     setText(this.#status, toolStatus(status));
     setText(this.#time, duration(block.started_at, block.completed_at));
@@ -97,7 +97,7 @@ export class ToolView implements BlockView {
     const text = hasValue("error", error) ? shownText(valueText(error).trim()) : "";
     const end = boundedLength(text, ERROR_CHARS_MAX, ERROR_LINES_MAX);
     setText(this.#error, end < text.length ? `${text.slice(0, end)}\u2026` : text);
-    this.#error.hidden = text === "";
+    setHidden(this.#error, text === "");
   }
 
   #showValues(): void {
@@ -107,7 +107,7 @@ export class ToolView implements BlockView {
       const value = block[part];
       let section = this.#sections.get(part);
       if (!hasValue(part, value)) {
-        if (section !== undefined) section.element.hidden = true;
+        if (section !== undefined) setHidden(section.element, true);
         continue;
       }
       if (section === undefined) {
@@ -120,7 +120,7 @@ export class ToolView implements BlockView {
           this.#files,
         );
       }
-      section.element.hidden = false;
+      setHidden(section.element, false);
       section.show(value);
     }
     this.#showFiles(block.attachments);

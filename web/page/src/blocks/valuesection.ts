@@ -1,5 +1,5 @@
 import type { Json } from "@blockwire/core";
-import { el, setText } from "../platform/dom.ts";
+import { el, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import type { ShowContext } from "./context.ts";
 import { iconButton, wordButton } from "./controls.ts";
@@ -67,7 +67,7 @@ export class ValueSection {
     const end = this.#shown();
     this.#box.replaceChildren(...pieces(shownText(this.#whole.slice(0, end))));
     const left = this.#whole.length - end;
-    this.#more.hidden = left === 0;
+    setHidden(this.#more, left === 0);
     setText(this.#size, this.#asked > 0 || left > 0 ? sizeWords(this.#whole.length) : "");
     const label =
       left <= VALUE_STEP_CHARS

@@ -65,6 +65,16 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Sets a `data-*` attribute (by its camel-cased name) where it is another: a write restyles. */
+export function setData(element: HTMLElement | SVGElement, name: string, value: string): void {
+  if (element.dataset[name] !== value) element.dataset[name] = value;
+}
+
+/** Hides or shows an element, where that is not so already. */
+export function setHidden(element: HTMLElement, isHidden: boolean): void {
+  if (element.hidden !== isHidden) element.hidden = isHidden;
+}
+
 /**
  * The element below `root` with this value of a `data-*` attribute (by its dashed name).
  *

@@ -299,3 +299,71 @@ ENDINGS: Final[tuple[tuple[TerminalStatus, str | None, Block | None], ...]] = (
     ("failed", None, ERROR),
     ("cancelled", None, {"id": "n1", "type": "notice", "code": "turn_cancelled", "message": "."}),
 )
+
+
+# plain text -----------------------------------------------------------------------------------
+def _message(*blocks: Block) -> Record:
+    return {
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"id": f"b{n}", **block} for n, block in enumerate(blocks, start=1)],
+        "created_at": 1740000000000,
+    }
+
+
+def _tool(**members: Json) -> Block:
+    return {"type": "tool", "tool": "ls", "status": "completed", **members}
+
+
+TEXTS: Final[dict[str, Record]] = {
+    "nothing": _message(),
+    "each type of block": _message(
+        {"type": "prose", "markdown": "# Hi *you*"},
+        {"type": "code", "text": "x = 1\n", "language": "py"},
+        {"type": "reasoning", "text": "Hm.", "visibility": "visible"},
+        {"type": "speech", "text": "Hello."},
+        {"type": "error", "code": "engine_failed", "message": "It broke.", "retryable": True},
+        {"type": "notice", "code": "turn_cancelled", "message": "Stopped."},
+        {
+            "type": "attachment",
+            "attachment_id": "att_1",
+            "name": "a.png",
+            "media_type": "image/png",
+        },
+        {"type": "tool", "tool": "ls", "status": "running"},
+        {"type": "chart", "fallback_text": "A chart."},
+    ),
+    "blocks without text leave no gap": _message(
+        {"type": "prose", "markdown": ""},
+        {"type": "prose", "markdown": "one"},
+        {"type": "reasoning", "text": ""},
+        {"type": "code", "text": ""},
+        {"type": "prose", "markdown": "two"},
+    ),
+    "controls stay what they are": _message(
+        {"type": "prose", "markdown": "a\tb\r\nc\rd\x1b[31m\x07\x85\u202e\x00"}
+    ),
+    "a fallback that is no text": _message(
+        {"type": "chart", "fallback_text": ""},
+        {"type": "chart", "fallback_text": {"no": "text"}},
+        {"type": "constructor"},
+    ),
+    "values of a tool": _message(
+        _tool(input={"path": "/", "__proto__": [1, None, True]}, output="", error="no"),
+        _tool(input=None, output=0, error=False),
+        _tool(input='\u2028"\\', output={"a": '\u2028"\\\n\x00\x7f\U0001f600'}),
+    ),
+    "numbers as they were spelled": _message(
+        _tool(output=[1, 1.0, -0.0, 0, 2**53 - 1, 2**53 + 1, -(2**64), 10**40]),
+        _tool(output=[0.1, 1e15, 1e16, 123456789012345680.0, 1e21, 1e22, 1.5e300]),
+        _tool(output=[1e-5, 2.5e-5, 1e-6, 1e-7, 1.25e-7, 5e-324, 1.7976931348623157e308]),
+    ),
+    "a long value is cut by characters": _message(
+        _tool(output="x" * 2000),
+        _tool(output="x" * 2345),
+        _tool(output="\U0001f600" * 2000),
+        _tool(output="\U0001f600" * 2001),
+        _tool(output=["\u516d" * 1999, "e\u0301"]),
+    ),
+}

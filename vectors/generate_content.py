@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from blockwire.content import (
+    Block,
     BlockDelta,
     ConversationState,
     Merged,
@@ -39,6 +40,7 @@ from blockwire.content import (
 )
 from blockwire.errors import BlockwireError
 from blockwire.jsontext import Json, encode_json
+from blockwire.render import block_text, message_text
 from vectors.content_inputs import (
     ARGUMENTS,
     BAD_KEYS,
@@ -50,6 +52,7 @@ from vectors.content_inputs import (
     RECORDS,
     REFUSED,
     SCRIPTS,
+    TEXTS,
     TURN,
     VALUES,
     WHOLE_TURN,
@@ -258,6 +261,18 @@ def endings() -> Iterator[Record]:
         }
 
 
+def text() -> Iterator[Record]:
+    for name, message in TEXTS.items():
+        checked = check_message(message)
+        yield {
+            "name": name,
+            "message": checked,
+            "text": message_text(checked),
+            "with_reasoning": message_text(checked, with_reasoning=True),
+            "blocks": [block_text(block) for block in cast("list[Block]", checked["content"])],
+        }
+
+
 FILES: Final[dict[str, Callable[[], Iterator[Record]]]] = {
     "reducer": reducer,
     "refusals": refusals,
@@ -267,6 +282,7 @@ FILES: Final[dict[str, Callable[[], Iterator[Record]]]] = {
     "visibility": visibility,
     "merging": merging,
     "endings": endings,
+    "text": text,
 }
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from blockwire.content import BlockState
 from blockwire.render import PlainStream, block_text, message_text, plain_text, value_text
 from blockwire.render.plain import VALUE_CHARS_MAX
+from tests.content.test_vectors import vectors
 from tests.render.turns import block, grown, message, turn
 
 ERROR = block("error", code="engine_failed", message="It broke.", retryable=True)
@@ -39,6 +40,13 @@ TEXTS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("item", "text"), TEXTS)
 def test_each_type_of_block_has_its_text(item: dict[str, Any], text: str) -> None:
     assert block_text(item) == text
+
+
+@pytest.mark.parametrize("case", vectors("text"), ids=lambda case: case["name"])
+def test_the_vectors_of_plain_text_hold(case: Any) -> None:
+    assert message_text(case["message"]) == case["text"]
+    assert message_text(case["message"], with_reasoning=True) == case["with_reasoning"]
+    assert [block_text(item) for item in case["message"]["content"]] == case["blocks"]
 
 
 @pytest.mark.requirement("render:text:bounded-values")

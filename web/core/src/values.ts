@@ -76,13 +76,17 @@ export function pointerTo(tokens: readonly (string | number)[]): string {
     .join("");
 }
 
-// From here on the shortest text has an exponent; the boundary is that of our other encoder, so
-// that texts for people are the same wherever they were made.
-const EXPONENT_FROM = 1e16;
+// Outside of these the text has an exponent. The bounds are those of the encoder in Python, so that
+// texts for people are the same wherever they were made.
+const PLAIN_BELOW = 1e16;
+const PLAIN_FROM = 1e-5;
 
 /** The shortest text that reads as this finite number again and is no integer. */
 export function realText(value: number): string {
-  if (Math.abs(value) >= EXPONENT_FROM) return value.toExponential().replace("e+", "e");
+  const size = Math.abs(value);
+  if (size >= PLAIN_BELOW || (size < PLAIN_FROM && size > 0)) {
+    return value.toExponential().replace("e+", "e");
+  }
   if (!Number.isInteger(value)) return String(value);
   return Object.is(value, -0) ? "-0.0" : `${value}.0`;
 }

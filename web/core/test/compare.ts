@@ -75,7 +75,7 @@ function* compareScript(
     if (spelling !== null) {
       counts.states += 1;
       const expected = decodeJson(spelling, SCRIPT_DEPTH_MAX);
-      if (!equalJson(state.spelled(), expected)) {
+      if (encodeJson(state.spelled()) !== spelling || !equalJson(state.spelled(), expected)) {
         yield `step ${index}: the state is\n${encodeJson(state.spelled())}\ninstead of\n${spelling}`;
         return;
       }

@@ -9,7 +9,10 @@ import {
   equalJson,
   type Json,
   type JsonObject,
+  type Message,
+  messageState,
   ProtocolError,
+  plainText,
 } from "../src/index.ts";
 import { vectorNames, vectors } from "./files.ts";
 
@@ -37,7 +40,16 @@ function expectSame(found: Json | undefined, expected: Json | undefined): void {
 }
 
 test("each file of vectors is read here, or is not for a receiver", () => {
-  const read = ["reducer", "refusals", "malformed", "keys", "merging", "visibility", "endings"];
+  const read = [
+    "reducer",
+    "refusals",
+    "malformed",
+    "keys",
+    "merging",
+    "visibility",
+    "endings",
+    "text",
+  ];
   const notOurs = ["conversion"];
   expect(vectorNames().sort()).toEqual([...read, ...notOurs].sort());
 });
@@ -165,5 +177,17 @@ describe("endings", () => {
     const after = fold(rest, before);
     expectSame(after.message("turn_1")?.message, record.message);
     expect(after.running.size).toBe(0);
+  });
+});
+
+describe("plain text", () => {
+  test.each(vectors("text").map((record) => [record.name as string, record]))("%s", (_, record) => {
+    const message = messageState(record.message as Json);
+    expect(plainText(message)).toBe(record.text);
+    expect(plainText(message, { withReasoning: true })).toBe(record.with_reasoning);
+    expect(message.blocks.map((block) => plainText(block))).toEqual(record.blocks);
+    // The JSON says the same as what was made of it.
+    expect(plainText(record.message as Message)).toBe(record.text);
+    expect(message.message.content.map((block) => plainText(block))).toEqual(record.blocks);
   });
 });

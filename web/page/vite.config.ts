@@ -15,5 +15,6 @@ export default defineConfig({
     sourcemap: false,
     reportCompressedSize: false,
   },
-  server: { proxy: { "/v1": "http://127.0.0.1:7890", "/schemas": "http://127.0.0.1:7890" } },
+  // The gateway compares `Origin` with `Host`, so both must be those of this server.
+  server: { proxy: { "/v1": { target: "http://127.0.0.1:7890", changeOrigin: false } } },
 });

@@ -573,7 +573,7 @@ export const strings = {
       internal_error: "The gateway failed; its log says more. Try again.",
       // Why an answer ended
       turn_interrupted:
-        "The gateway restarted while this was being written. Try again, or go on from what is there.",
+        "What had arrived is kept. Try again, or go on from what is there.",
       turn_deadline_exceeded: "It took longer than allowed. Ask for less at once, or try again.",
       stream_truncated: "The end is missing. Try again.",
       producer_silent:

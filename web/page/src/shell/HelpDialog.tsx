@@ -1,0 +1,44 @@
+import type { JSX } from "preact";
+import { strings } from "../strings.ts";
+import { Dialog } from "./Dialog.tsx";
+import { keyNames, SHORTCUTS } from "./keyboard.ts";
+
+/** Every shortcut, made of the table that handles them. */
+export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
+  const isMac = /Mac|iPhone|iPad/u.test(navigator.platform);
+  return (
+    <Dialog title={strings.shell.help} onClose={onClose}>
+      <dl class="sh-keys">
+        {SHORTCUTS.map((shortcut) => (
+          <div key={`${shortcut.command} ${shortcut.key}`}>
+            <dt>{strings.shell.commands[shortcut.command]}</dt>
+            <dd>
+              <Keys names={keyNames(shortcut, isMac)} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <h3 class="sh-dialog-part">{strings.shell.listKeysTitle}</h3>
+      <dl class="sh-keys">
+        {strings.shell.listKeys.map(([names, words]) => (
+          <div key={words}>
+            <dt>{words}</dt>
+            <dd>
+              <Keys names={names} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+function Keys({ names }: { names: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {names.map((name) => (
+        <kbd key={name}>{name}</kbd>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+import type { ConversationFeed, MessageState } from "@blockwire/core";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { MessageView, type ShowContext } from "../blocks/index.ts";
+import { copyText } from "../platform/clipboard.ts";
+import { strings } from "../strings.ts";
+import { Transcript } from "../transcript/Transcript.ts";
+import { type App, fork } from "./app.ts";
+import type { Place } from "./routes.ts";
+
+/** What the rest of the page may ask of the transcript that is shown. */
+export type TranscriptRef = { current: Transcript | null };
+
+/** Holds the transcript, which is no part of Preact's tree: it changes at each token. */
+export function TranscriptHost(props: {
+  app: App;
+  feed: ConversationFeed;
+  /** What is shown first, from the address; else where the reader was. */
+  place: Place | null;
+  handle: TranscriptRef;
+}): JSX.Element {
+  const { app, feed, place, handle } = props;
+  const host = useRef<HTMLDivElement>(null);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one transcript for one feed.
+  useEffect(() => {
+    const context = makeContext(app, feed.conversationId);
+    const transcript = new Transcript({
+      feed,
+      gateway: app.gateway,
+      conversationId: feed.conversationId,
+      makeView: (message: MessageState) => new MessageView(context, message),
+      onRetry: () => feed.wake(),
+      onLeave: () => app.router.go("/"),
+      announce: app.announce,
+    });
+    handle.current = transcript;
+    host.current?.append(transcript.element);
+    const left = place === null ? app.places.get(feed.conversationId) : null;
+    if (left !== null) void transcript.scrollTo(left.messageId, undefined, left.offset);
+    const keep = (): void => app.places.set(feed.conversationId, transcript.place());
+    window.addEventListener("pagehide", keep);
+    return () => {
+      window.removeEventListener("pagehide", keep);
+      keep();
+      handle.current = null;
+      transcript.destroy();
+      transcript.element.remove();
+    };
+  }, [app, feed]);
+
+  useEffect(() => {
+    if (place !== null) void showPlace(app, feed, handle, place);
+  }, [app, feed, handle, place]);
+
+  return <div class="sh-transcript" ref={host} />;
+}
+
+/** Goes to a block or a message, and says so when it is not there. */
+async function showPlace(
+  app: App,
+  feed: ConversationFeed,
+  handle: TranscriptRef,
+  place: Place,
+): Promise<void> {
+  const { current: transcript } = handle;
+  if (transcript === null) return;
+  const found =
+    place.messageId === null
+      ? (await transcript.scrollTo(place.blockId)) ||
+        (await scrollToBlock(feed, transcript, place.blockId))
+      : await transcript.scrollTo(place.messageId, place.blockId);
+  if (!found && handle.current === transcript) app.toast(strings.shell.placeNotFound, "error");
+}
+
+/** A block without its message is looked for where it is known: in what the stream told. */
+async function scrollToBlock(
+  feed: ConversationFeed,
+  transcript: Transcript,
+  blockId: string,
+): Promise<boolean> {
+  const { state } = feed;
+  for (let index = state.count - 1; index >= 0; index -= 1) {
+    const message = state.at(index);
+    if (message?.blocks.some(({ id }) => id === blockId)) {
+      return transcript.scrollTo(message.id, blockId);
+    }
+  }
+  return false;
+}
+
+/** What the views of messages may do, for whoever reads here. */
+export function makeContext(app: App, conversationId: string): ShowContext {
+  const { gateway, access } = app;
+  return {
+    gateway,
+    conversationId,
+    isOwner: access.isOwner.value,
+    canWrite: access.canWrite.value,
+    maths: () => app.settings.maths.value,
+    announce: app.announce,
+    copy(text, what) {
+      void copyText(text).then((isDone) => {
+        if (isDone) app.announce(strings.shell.copied(what));
+        else app.toast(strings.shell.notCopied(what), "error");
+      });
+    },
+    retry(turnId) {
+      gateway.retry(conversationId, turnId, {}, crypto.randomUUID()).catch((error: unknown) => {
+        app.fail(strings.shell.retryFailed, error);
+      });
+    },
+    fork: (turnId) => void fork(app, conversationId, turnId),
+    async answer(turnId, requestId, answer) {
+      await gateway.resume(conversationId, turnId, { request_id: requestId, answer });
+    },
+    openImage(attachmentId, name) {
+      app.dialog.value = { kind: "image", attachmentId, name };
+    },
+  };
+}
+
+/** Opens the search in the conversation; false when its field has the focus already. */
+export function openFind(transcript: Transcript | null): boolean {
+  if (transcript === null) return false;
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLElement && activeElement.dataset.testid === "find-input") {
+    return false;
+  }
+  transcript.openFind();
+  return true;
+}

@@ -538,10 +538,10 @@ export class BlockParser {
   /** Adds what is left of a line as text. */
   #addRest(line: LineCursor, depth: number, begun: boolean): boolean {
     const tip = this.#tip;
-    if (tip.kind === "code") {
+    if (begun && tip.kind === "code") {
       // Indented code that this line began.
       this.#addText(tip, this.isProvisional ? line.rest : `${line.rest}\n`);
-      return this.isProvisional;
+      return this.isProvisional && !UNDECIDED_LINE.test(line.content);
     }
     const isLazy = depth < this.#open.length;
     if (line.isBlank) {

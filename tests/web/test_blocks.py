@@ -15,6 +15,8 @@ from playwright.sync_api import Page, Route, sync_playwright
 
 from tests.web.agreement import WEB, missing_tool
 
+pytestmark = pytest.mark.browser
+
 ORIGIN: Final = "http://gallery.test"
 STYLES: Final = ("tokens", "markdown", "blocks")
 PHONE: Final = {"width": 390, "height": 844}
@@ -381,6 +383,23 @@ def test_an_approval_takes_no_text_and_no_focus(gallery: Gallery) -> None:
 
     assert gallery.page.get_by_role("textbox").count() == 0
     assert gallery.page.evaluate("document.activeElement === document.body")
+
+
+@pytest.mark.requirement("page:blocks:answer-guard")
+def test_a_click_that_was_meant_for_something_else_answers_nothing(gallery: Gallery) -> None:
+    at_once = gallery.run(
+        """
+        const view = g.show(g.made.told([{ type: "turn.suspended", request: argument }]));
+        const approve = view.element.querySelector(".bk-request button");
+        approve.click();
+        return approve.matches(":disabled");
+        """,
+        APPROVAL,
+    )
+
+    assert at_once
+    gallery.page.get_by_role("button", name="Approve").click()
+    assert len(gallery.said) == 1
 
 
 @pytest.mark.requirement("page:blocks:first-answer")

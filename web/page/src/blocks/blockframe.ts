@@ -5,7 +5,7 @@ import { strings } from "../strings.ts";
 import { AttachmentView } from "./attachmentview.ts";
 import type { BlockView } from "./blockview.ts";
 import type { ShowContext } from "./context.ts";
-import { iconButton } from "./controls.ts";
+import { copyButton } from "./controls.ts";
 import { blockSource } from "./copytext.ts";
 import { NoteView } from "./noteviews.ts";
 import { CodeBlockView, ProseView, ReasoningView, SpeechView, UnknownView } from "./textviews.ts";
@@ -56,7 +56,7 @@ export class BlockFrame {
     );
     if (!COPIES_ITSELF.has(kind)) {
       const name = words.copyBlock(words.blockNames[kind]);
-      const copy = iconButton("copy", name, () =>
+      const copy = copyButton(name, () =>
         context.copy(blockSource(this.#block), strings.blocks.blockTitles[kind]),
       );
       append(this.element, el("div", { class: "bk-block-actions" }, copy));

@@ -1,5 +1,5 @@
 import { append, type Child, el } from "../platform/dom.ts";
-import { type IconName, icon } from "./icons.ts";
+import { type IconName, icon, setIcon } from "./icons.ts";
 import { shownText } from "./shown.ts";
 
 /** A button of one picture; its name is for screen readers and for whoever points at it. */
@@ -17,6 +17,34 @@ export function iconButton(
     },
     icon(name),
   );
+}
+
+/** How long a button says that it copied, in milliseconds. */
+const COPIED_MS = 1_500;
+
+/** A button that copies, and shows for a moment that it was pressed; a failure is told elsewhere. */
+export function copyButton(label: string, copy: () => void): HTMLButtonElement {
+  return markedCopyButton("copy", label, copy);
+}
+
+/** A {@link copyButton} with a picture of its own. */
+export function markedCopyButton(
+  name: IconName,
+  label: string,
+  copy: () => void,
+): HTMLButtonElement {
+  let timer = 0;
+  const button = iconButton(name, label, () => {
+    copy();
+    show("completed");
+    clearTimeout(timer);
+    timer = window.setTimeout(() => show(name), COPIED_MS);
+  });
+  const show = (picture: IconName): void => {
+    const found = button.querySelector("svg");
+    if (found !== null) setIcon(found, picture);
+  };
+  return button;
 }
 
 /** A button of words, perhaps with a picture before them. */

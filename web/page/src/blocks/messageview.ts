@@ -5,7 +5,7 @@ import { strings } from "../strings.ts";
 import { BlockFrame } from "./blockframe.ts";
 import { textMember } from "./blockview.ts";
 import type { ShowContext } from "./context.ts";
-import { iconButton, wordButton } from "./controls.ts";
+import { copyButton, iconButton, markedCopyButton, wordButton } from "./controls.ts";
 import { messageMarkdown } from "./copytext.ts";
 import { articleName, Head } from "./head.ts";
 import { icon } from "./icons.ts";
@@ -111,6 +111,7 @@ export class MessageView {
   destroy(): void {
     for (const frame of this.#frames) frame.destroy();
     this.#frames = [];
+    this.#panel?.destroy();
     this.element.remove();
   }
 
@@ -119,8 +120,8 @@ export class MessageView {
     return el(
       "div",
       { class: "bk-toolbar", attrs: { role: "group", "aria-label": words.actions(name) } },
-      iconButton("copy", words.copyText, () => copy(plainText(this.#message), words.whatText)),
-      iconButton("markdown", words.copyMarkdown, () =>
+      copyButton(words.copyText, () => copy(plainText(this.#message), words.whatText)),
+      markedCopyButton("markdown", words.copyMarkdown, () =>
         copy(messageMarkdown(this.#message), words.whatMarkdown),
       ),
       this.#retry,
@@ -180,7 +181,7 @@ export class MessageView {
     if (request === this.#panel?.request) return;
     if (this.#panel !== null) {
       const hadFocus = this.#panel.element.contains(document.activeElement);
-      this.#panel.element.remove();
+      this.#panel.destroy();
       this.#panel = null;
       if (hadFocus) this.element.focus({ preventScroll: true });
     }

@@ -21,6 +21,9 @@ const words = strings.blocks;
 /** Longest label of an answer's button, in UTF-16 units. */
 const LABEL_CHARS_MAX = 300;
 
+/** So long after it came a panel takes no answer: nobody approves by a click that was meant for something else. */
+export const ANSWER_GUARD_MS = 500;
+
 /** Codes that say that the turn does not wait for this answer any more. */
 const TOO_LATE: ReadonlySet<string> = new Set([
   "turn_not_suspended",
@@ -43,6 +46,7 @@ export class RequestPanel {
   readonly #controls = el("fieldset", { class: "bk-request-controls" });
   readonly #told = el("p", { class: "bk-request-told", attrs: { dir: "auto" } });
   #isSent = false;
+  #guard = 0;
 
   constructor(context: ShowContext, place: RequestPlace, request: AskedRequest) {
     this.#context = context;
@@ -68,10 +72,22 @@ export class RequestPanel {
     setHidden(this.#told, true);
     this.#addChoices(isApproval);
     if (takesText(request)) this.#addField(prompt.id);
-    if (!context.canWrite) {
-      this.#controls.disabled = true;
+    this.#controls.disabled = true;
+    if (context.canWrite) {
+      this.#controls.dataset.guard = "true";
+      this.#guard = window.setTimeout(() => {
+        delete this.#controls.dataset.guard;
+        this.#controls.disabled = false;
+      }, ANSWER_GUARD_MS);
+    } else {
       this.#tell(words.answerByOthers, "soft");
     }
+  }
+
+  /** Takes the panel away. */
+  destroy(): void {
+    clearTimeout(this.#guard);
+    this.element.remove();
   }
 
   #addChoices(isApproval: boolean): void {

@@ -2,7 +2,7 @@ import type { Json } from "@blockwire/core";
 import { el, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import type { ShowContext } from "./context.ts";
-import { iconButton, wordButton } from "./controls.ts";
+import { copyButton, wordButton } from "./controls.ts";
 import { sizeWords } from "./moments.ts";
 import { shownText } from "./shown.ts";
 import { boundedLength, VALUE_CHARS_MAX, VALUE_STEP_CHARS, valueText } from "./values.ts";
@@ -38,7 +38,7 @@ export class ValueSection {
         { class: "bk-value-head" },
         el("span", { class: "bk-label" }, label),
         this.#size,
-        iconButton("copy", words.copyValue(of), () => context.copy(this.#whole, of)),
+        copyButton(words.copyValue(of), () => context.copy(this.#whole, of)),
       ),
       this.#box,
       this.#more,

@@ -1,11 +1,13 @@
 """What a user installs works: the wheel, in an environment that has nothing of ours but the lock."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import httpx
 import pytest
 
 import blockwire
@@ -89,6 +91,32 @@ def test_the_vectors_come_with_the_wheel(programs: Path, tmp_path: Path) -> None
     shown = run(programs / "python", "-c", code, cwd=tmp_path)
 
     assert shown.split() == ["vectors", str(len(load_cases()))]
+
+
+@pytest.mark.requirement("page:build:wheel")
+def test_what_is_installed_serves_the_page(programs: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [programs / "blockwire", "serve", "--port", "0", "--store", f"sqlite:///{tmp_path}/x.db"],
+        cwd=tmp_path,
+        env={"PATH": os.defpath, "HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().partition("listening on ")[2].strip()
+        page = httpx.get(f"{url}/c/conv_1", headers={"accept": "text/html"})
+        script = httpx.get(url + re.findall(r'src="([^"]+)"', page.text)[0])
+        capabilities = httpx.get(f"{url}/v1/capabilities").json()
+    finally:
+        process.kill()
+        process.communicate()
+
+    static = PROJECT / "src" / "blockwire" / "web" / "static"
+    assert page.text == (static / "index.html").read_text(encoding="utf-8")
+    assert script.status_code == 200
+    # The extra is not installed there.
+    assert capabilities["previews"] is False
 
 
 def test_the_package_runs_as_a_module(programs: Path, tmp_path: Path) -> None:

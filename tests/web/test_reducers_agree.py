@@ -40,6 +40,7 @@ def require(runtime: str) -> None:
     pytest.skip(lacking)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("runtime", COMPARISONS)
 def test_the_reducers_agree(runtime: str, bundle: Path) -> None:
     assert_they_agree(runtime, bundle, COUNT)
@@ -64,6 +65,7 @@ def assert_they_agree(runtime: str, bundle: Path, count: int) -> None:
     assert verdict["states"] > count
 
 
+@pytest.mark.exhaustive
 def test_a_reducer_that_differs_is_told(bundle: Path) -> None:
     script = b'{"seed":1,"steps":[["{}",null,null]],"texts":[]}\n'
 
@@ -72,6 +74,7 @@ def test_a_reducer_that_differs_is_told(bundle: Path) -> None:
     assert len(verdict["differences"]) == 1
 
 
+@pytest.mark.exhaustive
 def test_the_scripts_hold_every_refusal_and_much_that_is_right() -> None:
     told: Counter[Any] = Counter()
     for line in scripts(COUNT):

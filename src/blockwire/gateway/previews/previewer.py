@@ -73,8 +73,11 @@ Pieces = Callable[[], AsyncGenerator[bytes, None]]
 
 @cache
 def has_previews() -> bool:
-    """Return whether previews can be made: the extra is installed, and processes can be bounded."""
-    return find_spec("PIL") is not None and find_spec("resource") is not None
+    """Return whether previews can be made: the extra is there, and a process can be bounded.
+
+    That of its memory is accepted and ignored, or refused, by other systems than Linux.
+    """
+    return sys.platform == "linux" and find_spec("PIL") is not None
 
 
 class Previewer:

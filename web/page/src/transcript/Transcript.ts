@@ -58,9 +58,15 @@ export class Transcript implements FindTarget {
   #failed: Record<Side, boolean> = { older: false, newer: false };
   #newBelow = 0;
   #isDestroyed = false;
+  /** Told once there is something to look for a place in: the first snapshot, or that there is none. */
+  readonly #begun: Promise<void>;
+  #begin: () => void = () => undefined;
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
+    this.#begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
     const words = strings.transcript;
     this.#pages = new Pages(options.gateway, options.conversationId);
     this.#list = new RowList(this.#pages, options.feed.state);
@@ -160,7 +166,8 @@ export class Transcript implements FindTarget {
    * @returns false if there is no such message, or it could not be read.
    */
   async scrollTo(messageId: string, blockId?: string, offset = REVEAL_PX): Promise<boolean> {
-    if (!(await this.#bring(messageId))) return false;
+    await this.#begun;
+    if (this.#isDestroyed || !(await this.#bring(messageId))) return false;
     const index = this.#stage.indexOf(messageId);
     if (index < 0) return false;
     this.#does({ kind: "placed" });
@@ -206,6 +213,7 @@ export class Transcript implements FindTarget {
 
   destroy(): void {
     this.#isDestroyed = true;
+    this.#begin();
     cancelAnimationFrame(this.#frame);
     for (const stop of this.#stops) stop();
     this.#reader.destroy();
@@ -265,6 +273,7 @@ export class Transcript implements FindTarget {
     }
     this.#panel.show(this.#options.feed, this.#stage.rows.length > 0);
     this.#stage.update();
+    if (isSettled(this.#options.feed)) this.#begin();
     this.#keys.renumber(this.#pages.hasOlder || !this.#pages.isJoined);
     this.#showJump();
     this.#loadNear();
@@ -480,4 +489,9 @@ export class Transcript implements FindTarget {
     this.#stage.reveal(index, () => null, REVEAL_PX);
     this.#schedule();
   }
+}
+
+/** Whether a feed has shown what there is, or that it never will. */
+function isSettled({ isLoaded, status }: TranscriptOptions["feed"]): boolean {
+  return isLoaded || status.kind === "refused" || status.kind === "deleted";
 }

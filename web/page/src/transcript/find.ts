@@ -182,15 +182,17 @@ export class FindController {
     this.#isFailed = false;
     this.#moreBefore = this.#options.state().moreBefore;
     if (!(await this.#searchLive(run))) return;
-    if (this.#count() > 0) await this.#chooseFirst(run);
+    const place = this.#options.target.place()?.messageId ?? null;
+    const isLive = place === null || this.#options.state().message(place) !== undefined;
+    if (isLive && this.#count() > 0) await this.#show(this.#firstFrom(place));
     try {
-      await this.#searchOlder(run);
+      await this.#searchOlder(run, isLive ? null : place);
     } catch {
       if (run === this.#run) this.#isFailed = true;
     }
     if (run !== this.#run) return;
     this.#isSearching = false;
-    if (this.#current === null && this.#count() > 0) await this.#chooseFirst(run);
+    if (this.#current === null) await this.#show(this.#matchAt(this.#count()));
     this.#tell();
   }
 
@@ -217,8 +219,10 @@ export class FindController {
     return true;
   }
 
-  async #searchOlder(run: number): Promise<void> {
+  /** Newest first; `place` is the reader's message if it is among the older ones. */
+  async #searchOlder(run: number, place: string | null): Promise<void> {
     const { pages } = this.#options;
+    let isReached = place === null;
     for (let index = 0; this.#count() < MATCHES_MAX; index += 1) {
       const loaded = pages.loaded.find((page) => page.index === index);
       const page = loaded ?? (await pages.read(index));
@@ -228,11 +232,18 @@ export class FindController {
         if (message === undefined || this.#known.has(message.id)) continue;
         this.#searchedOlder += 1;
         const found = search(message, index, this.#query);
-        if (found.count === 0) continue;
-        this.#older.push(found);
+        if (found.count > 0) this.#older.push(found);
         this.#olderCount += found.count;
+        if (message.id !== place) continue;
+        isReached = true;
+        // Found so far is what stands from the reader's message on.
+        if (this.#count() > 0) await this.#show(this.#matchAt(1));
+        if (run !== this.#run) return;
       }
-      if (this.#current === null && this.#count() > 0) await this.#chooseFirst(run);
+      if (isReached && this.#current === null) {
+        await this.#show(this.#matchAt(this.#olderCount));
+        if (run !== this.#run) return;
+      }
       this.#tell();
       await pause();
       if (run !== this.#run) return;
@@ -300,6 +311,7 @@ export class FindController {
   /** The match with a number, from 1. */
   #matchAt(position: number): Match | null {
     let left = position - 1;
+    if (left < 0) return null;
     for (const found of this.#all()) {
       if (left >= found.count) {
         left -= found.count;
@@ -321,30 +333,21 @@ export class FindController {
     await this.#show(this.#matchAt(next));
   }
 
-  /** The first match from the reader's message on; else the last one before it. */
-  async #chooseFirst(run: number): Promise<void> {
-    const place = this.#options.target.place();
-    let position = 1;
-    let isReached = false;
-    if (place !== null) {
-      const state = this.#options.state();
-      const ids = new Set<string>();
-      for (let at = state.count - 1; at >= 0; at -= 1) {
-        const id = state.order.at(at) ?? "";
-        ids.add(id);
-        if (id === place.messageId) break;
-      }
-      for (const found of this.#live) {
-        if (ids.has(found.messageId)) {
-          isReached = true;
-          position += this.#olderCount;
-          break;
-        }
-        position += found.count;
-      }
+  /** The first match from a message of the live state on; else the last one before it. */
+  #firstFrom(place: string | null): Match | null {
+    const state = this.#options.state();
+    const after = new Set<string>();
+    for (let at = state.count - 1; at >= 0 && place !== null; at -= 1) {
+      const id = state.order.at(at) ?? "";
+      after.add(id);
+      if (id === place) break;
     }
-    if (run !== this.#run) return;
-    await this.#show(this.#matchAt(isReached ? position : this.#count()));
+    let position = this.#olderCount + 1;
+    for (const found of this.#live) {
+      if (after.has(found.messageId)) return this.#matchAt(position);
+      position += found.count;
+    }
+    return this.#matchAt(this.#count());
   }
 
   // Showing -----------------------------------------------------------------------------------

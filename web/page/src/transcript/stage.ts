@@ -167,9 +167,12 @@ export class Stage {
   update(): void {
     const { layout } = this;
     if (layout.viewport === 0) this.#setViewport();
+    const before = layout.scrollTop;
     if (this.#options.isPinned()) layout.toEnd();
     else if (layout.mustSettle) layout.settle();
     const isMoved = this.#mount(this.#range());
+    // Where the lead had not enough, lead and offset moved together: the anchor went with them.
+    this.#anchor = movedBy(this.#anchor, layout.scrollTop - before);
     this.#write();
     if (this.#options.isPinned()) return;
     if (this.#anchor.length === 0) this.#expectAnchor();
@@ -326,6 +329,10 @@ export class Stage {
     this.#sizes.unobserve(mounted.wrapper);
     this.#byWrapper.delete(mounted.wrapper);
     this.#mounted = this.#mounted.filter((other) => other !== mounted);
+    // The focus never falls out of the transcript: keys go on working.
+    if (mounted.wrapper.contains(document.activeElement)) {
+      this.scroller.focus({ preventScroll: true });
+    }
     mounted.view.destroy();
     mounted.wrapper.remove();
   }

@@ -35,6 +35,8 @@ export class FakeGateway {
   pageEvents = 5;
   /** Called with bytes on their way; returns them in pieces. */
   cut: (bytes: Uint8Array) => Uint8Array[] = (bytes) => [bytes];
+  /** How long an answer that is no stream takes from when it was made. */
+  onTheWay: () => Promise<void> = () => Promise.resolve();
   readonly queued = new Map<string, string[]>();
   #connections = new Set<Connection>();
 
@@ -67,7 +69,10 @@ export class FakeGateway {
     if (this.isDown) throw new TypeError("no connection");
     const prepared = this.answers.shift();
     if (prepared !== undefined) return prepared();
-    return this.#answer(url, headers, init?.signal ?? null);
+    const answer = this.#answer(url, headers, init?.signal ?? null);
+    if (headers.get("accept") === "application/json") await this.onTheWay();
+    if (init?.signal?.aborted) throw init.signal.reason;
+    return answer;
   };
 
   /** Commits a random event, and writes it to who reads. */

@@ -299,11 +299,40 @@ describe("the line", () => {
     expect(led.taken()).toEqual([{ type: "check", turnId: "t9" }]);
     expect(led.state.others).toEqual([{ turnId: "t9", position: 1, text: null }]);
     led.do({ type: "checked", turnId: "t9", turn: turn("t9", "queued", { text: "Hm?" }) });
-    led.do(view({ queued: [{ turnId: "t9", position: 2 }] }));
-    expect(led.state.others).toEqual([{ turnId: "t9", position: 2, text: "Hm?" }]);
-    expect(led.kinds()).toEqual([]);
+    const before = [{ turnId: "t8", position: 1 }];
+    led.do(view({ queued: [...before, { turnId: "t9", position: 2 }] }));
+    expect(led.state.others[1]).toEqual({ turnId: "t9", position: 2, text: "Hm?" });
+    expect(led.taken()).toEqual([{ type: "check", turnId: "t8" }]);
     led.do(view());
     expect(led.state.others).toEqual([]);
+  });
+
+  it("does not take a question of ours for one of others, whichever is told first", () => {
+    const led = new Led().do(view()).ask("Why?", "k1");
+    led.taken();
+    led.do(view({ queued: [{ turnId: "t1", position: 1 }] }));
+    expect(led.state.others).toEqual([]);
+    led.do({ type: "submitted", key: "k1", turn: turn("t1", "queued", { position: 1 }) });
+    expect(led.state.others).toEqual([]);
+    expect(led.kinds()).toEqual([]);
+    led.do(
+      view({
+        queued: [
+          { turnId: "t1", position: 1 },
+          { turnId: "t2", position: 2 },
+        ],
+      }),
+    );
+    expect(led.state.others).toEqual([{ turnId: "t2", position: 2, text: null }]);
+  });
+
+  it("shows what others put into it meanwhile, when ours is answered for", () => {
+    const led = new Led().do(view()).ask("Why?", "k1");
+    led.do(view({ queued: [{ turnId: "t9", position: 1 }] }));
+    led.taken();
+    led.do({ type: "submitted", key: "k1", turn: turn("t1", "queued", { position: 2 }) });
+    expect(led.state.others).toEqual([{ turnId: "t9", position: 1, text: null }]);
+    expect(led.taken()).toEqual([{ type: "check", turnId: "t9" }]);
   });
 
   it("is asked about now and then while no stream tells of it", () => {

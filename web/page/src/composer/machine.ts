@@ -35,6 +35,7 @@ import type {
   Effect,
   Fault,
   FeedView,
+  OtherQuestion,
   Press,
   Question,
 } from "./types.ts";
@@ -343,7 +344,7 @@ function feed(state: ComposerState, view: FeedView, effects: Effect[]): Composer
   const doubted = next.questions.flatMap((one) =>
     one.turnId !== null && (isBack || left.has(one.turnId)) ? [one.turnId] : [],
   );
-  return withOthers(look(next, doubted, effects), view, effects);
+  return look(next, doubted, effects);
 }
 
 /** Look turns up, each once at a time. */
@@ -353,11 +354,24 @@ function look(state: ComposerState, turnIds: readonly string[], effects: Effect[
   return added.length === 0 ? state : { ...state, checking: [...state.checking, ...added] };
 }
 
-function withOthers(state: ComposerState, view: FeedView, effects: Effect[]): ComposerState {
+/**
+ * Tell apart who else waits in line. A place may be told before the answer to the submit that took
+ * it, so while one is on its way a turn that is new here may be ours.
+ */
+function withOthers(state: ComposerState, effects: Effect[]): ComposerState {
   const known = new Map(state.others.map((other) => [other.turnId, other.text]));
-  const others = view.queued
-    .filter((one) => ofTurn(state, one.turnId) === undefined)
-    .map((one) => ({ ...one, text: known.get(one.turnId) ?? null }));
+  const isSending = state.questions.some((one) => one.stage === "sent");
+  const others = state.lineIds.flatMap((turnId, at): OtherQuestion[] => {
+    if (ofTurn(state, turnId) !== undefined || (isSending && !known.has(turnId))) return [];
+    return [{ turnId, position: at + 1, text: known.get(turnId) ?? null }];
+  });
+  const isSame =
+    others.length === state.others.length &&
+    others.every(
+      ({ turnId, position }, at) =>
+        turnId === state.others[at]?.turnId && position === state.others[at]?.position,
+    );
+  if (isSame) return state;
   const unread = others.filter((other) => !known.has(other.turnId)).map((other) => other.turnId);
   return look({ ...state, others }, unread, effects);
 }
@@ -374,7 +388,7 @@ function settle(state: ComposerState, nowMs: number, effects: Effect[]): Compose
       next = sendNext(next, conversationId, effects);
       next = discardIfEmpty(next, conversationId, effects);
     }
-    next = checkIfDue(next, nowMs, effects);
+    next = checkIfDue(withOthers(next, effects), nowMs, effects);
   }
   const wakeAtMs = nextWake(next, nowMs);
   if (wakeAtMs === state.wakeAtMs) return next;

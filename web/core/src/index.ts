@@ -15,12 +15,14 @@ export type { FromHub, ToHub } from "./hubmessages.ts";
 export { DEPTH_MAX, decodeJson, decodeJsonBytes, encodeJson, equalJson } from "./json.ts";
 export { checkKeys, isKey } from "./keys.ts";
 export {
+  createOwnLink,
   DirectLink,
   type DirectLinkOptions,
   type LinkHandle,
   type LinkHandler,
   type LinkStatus,
   type StreamLink,
+  TicketLink,
 } from "./link.ts";
 export { MessageState, messageState } from "./messagestate.ts";
 export { countChars, isCode, isId, isName } from "./names.ts";

@@ -5,9 +5,10 @@
 
 import type { StreamEvent } from "./events.ts";
 import type { Gateway } from "./gateway.ts";
-import { type LinkStatus, StreamDriver } from "./stream.ts";
+import { type Connect, type LinkStatus, StreamDriver } from "./stream.ts";
 import { Subscription } from "./subscription.ts";
-import { documentVisibility, type Visibility } from "./transports.ts";
+import { connectByTicket } from "./ticket.ts";
+import { canStreamFetch, documentVisibility, type Visibility } from "./transports.ts";
 
 export type { LinkStatus } from "./stream.ts";
 
@@ -45,7 +46,7 @@ export interface DirectLinkOptions {
   readonly visibility?: Visibility;
 }
 
-/** One fetched stream for each conversation. */
+/** One stream for each conversation, fetched. */
 export class DirectLink implements StreamLink {
   readonly #gateway: Gateway;
   readonly #visibility: Visibility | null;
@@ -56,17 +57,20 @@ export class DirectLink implements StreamLink {
     this.#visibility = options.closesWhileHidden ? visibility : null;
   }
 
+  /** Returns how connections to a conversation are made. */
+  protected connectTo(gateway: Gateway, conversationId: string): Connect {
+    return (request, signal) => gateway.openEvents(conversationId, request, signal);
+  }
+
   /** See {@link StreamLink}. */
   open(conversationId: string, cursor: number | null, handler: LinkHandler): LinkHandle {
     const gateway = this.#gateway;
     const { timing, view } = gateway;
     const subscription = new Subscription({ conversationId, cursor, view, random: timing.random });
-    const driver = new StreamDriver(
-      subscription,
-      (request, signal) => gateway.openEvents(conversationId, request, signal),
-      timing,
-      { onItems: (events) => handler.onEvents(events), onStatus: (s) => handler.onStatus(s) },
-    );
+    const driver = new StreamDriver(subscription, this.connectTo(gateway, conversationId), timing, {
+      onItems: (events) => handler.onEvents(events),
+      onStatus: (s) => handler.onStatus(s),
+    });
     const visibility = this.#visibility;
     let isEnded = false;
     const follow = (): void => {
@@ -92,4 +96,16 @@ export class DirectLink implements StreamLink {
       close,
     };
   }
+}
+
+/** One stream for each conversation, by `EventSource`: for browsers whose `fetch` does not stream. */
+export class TicketLink extends DirectLink {
+  protected override connectTo(gateway: Gateway, conversationId: string): Connect {
+    return connectByTicket(gateway, conversationId);
+  }
+}
+
+/** Returns the way that this browser has to a stream for each conversation. */
+export function createOwnLink(gateway: Gateway, options: DirectLinkOptions = {}): StreamLink {
+  return canStreamFetch() ? new DirectLink(gateway, options) : new TicketLink(gateway, options);
 }

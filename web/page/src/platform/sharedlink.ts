@@ -4,7 +4,8 @@
  */
 
 import {
-  DirectLink,
+  canStreamFetch,
+  createOwnLink,
   type FromHub,
   type Gateway,
   SharedLink,
@@ -21,7 +22,7 @@ import { trustedScriptUrl } from "./trustedtypes.ts";
 export function createSharedLink(gateway: Gateway): SharedLink {
   const link = new SharedLink({
     connect: connectWorker,
-    fallback: new DirectLink(gateway, { closesWhileHidden: true }),
+    fallback: createOwnLink(gateway, { closesWhileHidden: true }),
     timing: gateway.timing,
   });
   addEventListener("pagehide", () => link.suspend());
@@ -30,7 +31,7 @@ export function createSharedLink(gateway: Gateway): SharedLink {
 }
 
 function connectWorker(): SharedPort | null {
-  if (typeof SharedWorker !== "function") return null;
+  if (typeof SharedWorker !== "function" || !canStreamFetch()) return null;
   let worker: SharedWorker;
   try {
     // The address is part of the name: tabs of before and after an update have a worker each.

@@ -32,7 +32,7 @@ OWN: Final[list[str]] = [
 TRAPS: Final = """
   window.__acted = [];
   const note = (name) => (...words) => { window.__acted.push(name + ": " + words.join(" ")); };
-  for (const name of ["alert", "confirm", "prompt", "print", "open", "eval", "x55", "xss", "XSS"])
+  for (const name of ["alert", "confirm", "prompt", "print", "open", "x55", "xss", "XSS"])
     Object.defineProperty(window, name, { value: note(name), writable: true });
   document.addEventListener("securitypolicyviolation", (event) =>
     window.__acted.push("refused: " + event.violatedDirective + " " + event.blockedURI));

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from playwright.async_api import Page
 
 from tests.page.people import Person, expect_soon
 from tests.page.worlds import World
+from tests.support.programs import Network
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
@@ -67,35 +68,30 @@ async def everything_in(page: Page) -> str:
 
 async def test_private_reasoning_is_nowhere_without_the_right(world: World) -> None:
     admin, writer, _reader = tokens(world)
-    owner, other = Person(await world.page()), Person(await world.page())
+    owner = Person(await world.page())
     await log_in(owner.page, admin)
-    await log_in(other.page, writer)
-
     await speak(world, owner)
     await expect_soon(owner.blocks("reasoning")).to_have_count(1)
     assert CANARY in await owner.page.content()
 
-    received: list[str] = []
+    with Network(world.gateway.port, is_kept=True) as network:
+        other = Person(await (await world.person()).new_page())
+        await other.page.goto(network.url)
+        await log_in(other.page, writer)
+        await other.page.goto(network.url + owner.page.url.removeprefix(world.url))
+        await other.sees("The answer.")
+        await expect_soon(other.blocks("reasoning")).to_have_count(0)
+        assert CANARY not in await everything_in(other.page)
 
-    async def keep(response: Any) -> None:
-        if "/v1/" in response.url and "event-stream" not in str(
-            response.headers.get("content-type")
-        ):
-            received.append(await response.text())
+        # Live, too, in a conversation of their own.
+        await other.page.goto(network.url)
+        await speak(world, other)
+        await expect_soon(other.blocks("reasoning")).to_have_count(0)
+        assert CANARY not in await everything_in(other.page)
+        world.requests = [url.replace(network.url, world.url) for url in world.requests]
 
-    other.page.on("response", keep)
-    await other.page.goto(owner.page.url)
-    await other.sees("The answer.")
-    await expect_soon(other.blocks("reasoning")).to_have_count(0)
-    assert CANARY not in await everything_in(other.page)
-
-    # Live, too, in a conversation of their own.
-    await other.page.goto(world.url)
-    await speak(world, other)
-    await expect_soon(other.blocks("reasoning")).to_have_count(0)
-    assert CANARY not in await everything_in(other.page)
-    assert received
-    assert not any(CANARY in body for body in received)
+    assert b"The answer." in network.carried
+    assert CANARY.encode() not in network.carried
 
 
 async def test_a_token_is_in_no_url_no_storage_and_no_cookie_of_scripts(world: World) -> None:

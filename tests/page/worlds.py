@@ -87,6 +87,7 @@ class Agent:
         self._listener = listener
         send, receive = anyio.create_memory_object_stream[Turn](100)
         self._send, self._receive = send, receive
+        self._streams: list[anyio.abc.SocketStream] = []
 
     async def serve(self) -> None:
         """Take turns until cancelled."""
@@ -94,6 +95,7 @@ class Agent:
             await self._listener.serve(self._meet)
 
     async def _meet(self, stream: anyio.abc.SocketStream) -> None:
+        self._streams.append(stream)
         data = b""
         while b"\n" not in data:
             data += await stream.receive()
@@ -105,8 +107,11 @@ class Agent:
         with anyio.fail_after(WAIT_S):
             return await self._receive.receive()
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Hang up on every turn."""
         self._receive.close()
+        for stream in self._streams:
+            await stream.aclose()
 
 
 class World:
@@ -212,5 +217,5 @@ async def opened_world(
                 finally:
                     with anyio.CancelScope(shield=True):
                         await world.close()
-                    agent.close()
+                        await agent.close()
                     group.cancel_scope.cancel()

@@ -270,7 +270,7 @@ class Terminal:
 class Network:
     """A TCP proxy that can be cut: connections break, and new ones are refused until it is back."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, is_kept: bool = False) -> None:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -278,6 +278,9 @@ class Network:
         self._lock = threading.Lock()
         self._is_down = False
         self.cut_count = 0
+        self.carried = bytearray()
+        """What came back from the other side, of all connections together; kept if asked for."""
+        self._is_kept = is_kept
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -327,11 +330,16 @@ class Network:
             with self._lock:
                 self._open |= {near, far}
             for source, sink in ((near, far), (far, near)):
-                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+                threading.Thread(
+                    target=self._pump, args=(source, sink, source is far), daemon=True
+                ).start()
 
-    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+    def _pump(self, source: socket.socket, sink: socket.socket, is_answer: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65_536):
+                if is_answer and self._is_kept:
+                    with self._lock:
+                        self.carried += data
                 sink.sendall(data)
         with self._lock:
             self._open -= {source, sink}

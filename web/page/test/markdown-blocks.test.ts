@@ -79,7 +79,9 @@ class Tree {
     if (node.kind === "document") return inner;
     if (node.kind === "quote") return `<blockquote>\n${inner}</blockquote>\n`;
     if (node.kind === "item") return `<li>${inner}</li>\n`;
-    const items = node.isTight ? node.children.map((item) => this.#tightItem(item)).join("") : inner;
+    const items = node.isTight
+      ? node.children.map((item) => this.#tightItem(item)).join("")
+      : inner;
     if (node.start === null) return `<ul>\n${items}</ul>\n`;
     const start = node.start === 1 ? "" : ` start="${node.start}"`;
     return `<ol${start}>\n${items}</ol>\n`;
@@ -98,7 +100,10 @@ class Tree {
 
 /** White space between tags says nothing. */
 function bare(html: string): string {
-  return html.replace(/\s*(<\/?(?:p|li|ul|ol|blockquote|table|thead|tbody|tr|t[hd])\b[^>]*>)\s*/g, "$1");
+  return html.replace(
+    /\s*(<\/?(?:p|li|ul|ol|blockquote|table|thead|tbody|tr|t[hd])\b[^>]*>)\s*/g,
+    "$1",
+  );
 }
 
 function wholeTree(source: string): string {

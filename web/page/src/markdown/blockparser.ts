@@ -442,10 +442,10 @@ export class BlockParser {
   }
 
   #beginTable(node: ProseNode, content: string): boolean {
-    if (this.#headerStart < 0) return false;
-    const source = node.source.toString();
-    const found = tableStart(source.slice(this.#headerStart), content);
+    if (this.#headerStart < 0 || !/^[|:-]/.test(content)) return false;
+    const found = tableStart(node.source.since(this.#headerStart), content);
     if (found === null) return false;
+    const source = node.source.toString();
     const table: TableNode = { kind: "table", ...found, rows: [], isClosed: false };
     if (this.#headerStart === 0) {
       // The paragraph was only the header.

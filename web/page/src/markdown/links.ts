@@ -60,5 +60,7 @@ export function isMisleading(words: string, address: string): boolean {
 /** The value of a link's `title`: its address, with the title that it was given. */
 export function linkTitle(address: string, title: string): string {
   const short = title.length > TITLE_CHARS_MAX ? `${title.slice(0, TITLE_CHARS_MAX)}…` : title;
-  return escapeHtml(short === "" ? address : `${short} — ${address}`);
+  // What looks like the end of a comment or script in a value is what sanitisers take away.
+  const words = short.replaceAll("<", "‹").replaceAll(">", "›");
+  return escapeHtml(words === "" ? address : `${words} — ${address}`);
 }

@@ -11,7 +11,7 @@ from typing import Final
 from blockwire.gateway.http.answer import Answer
 from blockwire.gateway.http.built_page import accepts_html
 from blockwire.gateway.http.call import Call
-from blockwire.gateway.http.operation import Operation, Parameter, Response
+from blockwire.gateway.http.operation import Operation, Response
 from blockwire.gateway.http.pages import LANDING_TEXT
 from blockwire.gateway.routes.common import NOT_MODIFIED
 
@@ -49,12 +49,6 @@ async def read_asset(call: Call) -> Answer:
     )
 
 
-_ACCEPT: Final = Parameter(
-    name="accept",
-    description="With `text/html` in it the page, else a few words.",
-    schema={"type": "string"},
-    where="header",
-)
 _VARY: Final = "Packed with gzip where that is accepted."
 
 PAGE_OPERATIONS: Final = (
@@ -66,10 +60,9 @@ PAGE_OPERATIONS: Final = (
         respond=read_start,
         scope=None,
         tag="page",
-        parameters=(_ACCEPT,),
         responses={
             200: Response(
-                description="The page, or what this is.",
+                description="The page where `Accept` names `text/html`, else what this is in a few words.",
                 schemas={"text/html": None, "text/plain": None},
                 headers={"vary": _VARY},
             ),

@@ -58,6 +58,8 @@ export class Transcript implements FindTarget {
   #failed: Record<Side, boolean> = { older: false, newer: false };
   #newBelow = 0;
   #isDestroyed = false;
+  /** The reader's place is looked for in a chain that begins anew. */
+  #isLost = false;
   /** Told once there is something to look for a place in: the first snapshot, or that there is none. */
   readonly #begun: Promise<void>;
   #begin: () => void = () => undefined;
@@ -261,11 +263,13 @@ export class Transcript implements FindTarget {
     const old = this.#list.state;
     const { state } = this.#options.feed;
     const change = this.#list.take(state);
-    if (change.kind === "appended") {
+    if (this.#isLost && change.kind !== "apart") {
+      // What is shown is of before; the list is shown anew once the place is found.
+    } else if (change.kind === "appended") {
       this.#stage.append(change.rows);
       if (!this.#following.isOn) this.#newBelow += change.rows.length;
     } else if (change.kind === "rearranged") this.#setRows(change.rows);
-    else if (change.kind === "apart") this.#lostTouch();
+    else if (change.kind === "apart") void this.#lostTouch();
     if (old !== state) {
       this.#stage.refresh((row) => this.#list.newest(row));
       for (const text of announcements(old, state)) this.announce(text);
@@ -279,19 +283,20 @@ export class Transcript implements FindTarget {
     this.#loadNear();
   }
 
-  /** A snapshot begins after all that is listed: at its end, or after looking for the place of the reader. */
-  #lostTouch(): void {
+  /** A snapshot begins after all that is listed: at its end, or after looking for the reader's place. */
+  async #lostTouch(): Promise<void> {
     const place = this.place();
-    const rows = this.#list.begin();
-    if (place === null) {
-      this.#setRows(rows);
-      return;
+    this.#list.begin();
+    this.#isLost = place !== null;
+    const isFound = place !== null && (await this.#fetch(place.messageId));
+    this.#isLost = false;
+    if (this.#isDestroyed) return;
+    this.#setRows(this.#list.all());
+    if (place !== null) {
+      const index = isFound ? this.#stage.indexOf(place.messageId) : 0;
+      this.#stage.reveal(index, () => null, isFound ? place.offset : REVEAL_PX);
     }
-    void this.scrollTo(place.messageId, undefined, place.offset).then((isFound) => {
-      if (isFound || this.#isDestroyed) return;
-      this.#setRows(this.#list.all());
-      this.#revealRow(0);
-    });
+    this.#schedule();
   }
 
   #setRows(rows: Row[]): void {
@@ -392,7 +397,7 @@ export class Transcript implements FindTarget {
   }
 
   async #load(side: Side): Promise<void> {
-    if (this.#loading[side]) return;
+    if (this.#loading[side] || this.#isLost) return;
     this.#loading[side] = true;
     this.#edges();
     let isChanged = false;
@@ -452,19 +457,21 @@ export class Transcript implements FindTarget {
 
   /** Let a message be among the rows. */
   async #bring(messageId: string): Promise<boolean> {
-    if (this.#stage.indexOf(messageId) >= 0) return true;
-    if (this.#list.state.message(messageId) !== undefined) {
-      this.#pages.moveToEnd();
-      this.#setRows(this.#list.all());
-      return true;
-    }
+    if (!this.#isLost && this.#stage.indexOf(messageId) >= 0) return true;
+    if (this.#list.state.message(messageId) !== undefined) this.#pages.moveToEnd();
+    else if (!(await this.#fetch(messageId))) return false;
+    this.#setRows(this.#list.all());
+    return true;
+  }
+
+  /** Read pages, newest first, until one has a message; it is then all that is loaded. */
+  async #fetch(messageId: string): Promise<boolean> {
     try {
       for (let index = 0; ; index += 1) {
         const page = await this.#pages.read(index);
         if (page === null || this.#isDestroyed) return false;
         if (!page.items.some(({ id }) => id === messageId)) continue;
         this.#pages.moveTo(page);
-        this.#setRows(this.#list.all());
         return true;
       }
     } catch {

@@ -47,8 +47,9 @@ const OVERSCAN_MIN_PX = 600;
 /** Milliseconds of one frame that mounting rows which are not seen yet may take. */
 const MOUNT_BUDGET_MS = 6;
 
-/** A row that is higher than this has its blocks laid out only when they come near. */
+/** A row that is higher, or has more text, has its blocks laid out only when they come near. */
 const LONG_ROW_PX = 6_000;
+const LONG_ROW_UNITS = 30_000;
 
 /** Pixels above the first and below the last row; with a notice, what it needs. */
 const EDGE_PX = 24;
@@ -315,6 +316,8 @@ export class Stage {
     if (row === undefined) return false;
     const view = this.#options.makeView(row.message);
     const wrapper = el("div", { class: "tr-row" }, view.element);
+    // Before it is laid out for the first time: that would be most of the work.
+    if (row.message.blocks.some(({ length }) => length > LONG_ROW_UNITS)) wrapper.dataset.long = "";
     const mounted: Mounted = { index, row, wrapper, view, shown: row.message, isMeasured: false };
     const next = at < 0 ? null : (this.#mounted[at]?.wrapper ?? null);
     this.#feed.insertBefore(wrapper, next);

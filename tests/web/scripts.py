@@ -5,9 +5,9 @@ each comes the refusal that it must meet, or none, and now and then the whole st
 agrees at every step agrees in JSON, codec, validation, state and text.
 
 Usage: ``python -m tests.web.scripts COUNT [FIRST_SEED]`` prints one JSON object a line:
-``{"seed", "steps": [[text, refusal, state], ...], "texts": [...]}``. A refusal is null or
-``[where, code, pointer]``, a state null or its spelling as text, and ``texts`` are those of the
-messages at the end, in their order.
+``{"seed", "steps": [[text, refusal, state], ...], "texts": [...], "more_before"}``. A refusal is null
+or ``[where, code, pointer]``, a state null or its spelling as text; ``texts`` are those of the
+messages at the end, in their order, and ``more_before`` is the cursor for older ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from blockwire.content import (
 from blockwire.errors import RemoteProtocolError
 from blockwire.jsontext import decode_json, encode_json
 from blockwire.render import message_text
-from tests.web.values import broken_text, doubled, mutated, opaque, phrase
+from tests.web.values import blanks, broken_text, doubled, mutated, opaque, phrase
 from vectors.generate_content import spelled
 
 __all__ = ["make_script", "scripts"]
@@ -77,7 +77,12 @@ class _Script:
         if self.steps[-1][2] is None:
             self.steps[-1][2] = self._spelling()
         texts = [message_text(message, with_reasoning=True) for message in self.state.messages]
-        return {"seed": self.seed, "steps": self.steps, "texts": texts}
+        return {
+            "seed": self.seed,
+            "steps": self.steps,
+            "texts": texts,
+            "more_before": self.state.more_before,
+        }
 
     def _spelling(self) -> str:
         return encode_json(spelled(self.state)).decode()
@@ -88,7 +93,8 @@ class _Script:
         if chance < 0.06 and self.sent:
             self._send(rng.choice(self.sent))
         elif chance < 0.2:
-            self._send(self._text(mutated(rng, self._event())))
+            value = mutated(rng, self._event())
+            self._send(self._text(mutated(rng, value) if rng.random() < 0.25 else value))
         elif chance < 0.25:
             self._send(broken_text(rng, self._text(self._event())))
         elif chance < 0.28:
@@ -208,7 +214,7 @@ class _Script:
         if kind == "prose":
             members["markdown"] = phrase(rng)
         elif kind in {"code", "reasoning", "speech"}:
-            members["text"] = phrase(rng) + "."
+            members["text"] = phrase(rng) + rng.choice((".", ".", ".", blanks(rng)))
         elif kind in {"error", "notice"}:
             members |= {"code": "engine_failed", "message": phrase(rng)}
         elif kind == "tool":

@@ -67,7 +67,7 @@ def assert_they_agree(runtime: str, bundle: Path, count: int) -> None:
 
 @pytest.mark.exhaustive
 def test_a_reducer_that_differs_is_told(bundle: Path) -> None:
-    script = b'{"seed":1,"steps":[["{}",null,null]],"texts":[]}\n'
+    script = b'{"seed":1,"steps":[["{}",null,null]],"texts":[],"more_before":null}\n'
 
     verdict = compare_in_node(bundle, [script])
 

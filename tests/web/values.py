@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import Any, Final
 
-__all__ = ["broken_text", "doubled", "mutated", "opaque", "phrase"]
+__all__ = ["blanks", "broken_text", "doubled", "mutated", "opaque", "phrase"]
 
 _PHRASES: Final = (
     "",
@@ -58,6 +58,11 @@ _ODD_WORDS: Final = ("Completed", "completed", "running", "streaming", "queued",
 def phrase(rng: Random) -> str:
     """Return a piece of text; pairs that belong together may be cut between two of them."""
     return "".join(rng.choices(_PHRASES, k=rng.randint(0, 4)))
+
+
+def blanks(rng: Random) -> str:
+    """Return a text that is blank to some readers, and to others not."""
+    return rng.choice(_BLANK_NAMES)
 
 
 def opaque(rng: Random, levels: int = 3) -> Any:

@@ -52,6 +52,7 @@ interface Script {
   readonly seed: number;
   readonly steps: readonly (readonly [string, Refusal | null, string | null])[];
   readonly texts: readonly string[];
+  readonly more_before: string | null;
 }
 
 type Refusal = readonly [where: string, code: string, pointer: string | null];
@@ -80,6 +81,9 @@ function* compareScript(
         return;
       }
     }
+  }
+  if (state.moreBefore !== script.more_before) {
+    yield `the cursor for older messages is ${state.moreBefore} instead of ${script.more_before}`;
   }
   const texts = [...state.messages()].map((message) => plainText(message, { withReasoning: true }));
   if (JSON.stringify(texts) !== JSON.stringify(script.texts)) {

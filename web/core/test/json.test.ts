@@ -62,6 +62,30 @@ describe.skipIf(manifest === undefined)("the public suite (skipped where it is a
   });
 });
 
+interface Sequence {
+  readonly id: string;
+  readonly hex: string;
+  readonly valid: boolean;
+}
+
+const sequences = suitePath("utf8/utf8tests.json");
+
+describe.skipIf(sequences === undefined)("UTF-8 (skipped where the suite is absent)", () => {
+  const cases: Sequence[] =
+    sequences === undefined ? [] : JSON.parse(readFileSync(sequences, "utf8")).cases;
+
+  test.each(cases.map((row) => [row.id, row] as const))("%s", (_, row) => {
+    const sequence = Buffer.from(row.hex, "hex");
+    const text = (before: string, after: string) =>
+      Buffer.concat([Buffer.from(before), sequence, Buffer.from(after)]);
+    // Good UTF-8 may still be no JSON string: raw controls are not allowed in one.
+    const expected = row.valid && sequence.every((byte) => byte >= 0x20);
+    expect(accepts(text('"', '"'))).toBe(expected);
+    expect(accepts(text('{"', '":1}'))).toBe(expected);
+    expect(accepts(text('[{"a":["', '"]}]'))).toBe(expected);
+  });
+});
+
 const DIGITS = 4300;
 
 describe("decodeJson", () => {
@@ -94,6 +118,8 @@ describe("decodeJson", () => {
     ["9".repeat(DIGITS + 1), "number_out_of_range"],
     [`${"[".repeat(64)}1${"]".repeat(64)}`, "taken"],
     ["[".repeat(65) + "]".repeat(65), "nesting_too_deep"],
+    [`${"[".repeat(64)}1e999${"]".repeat(64)}`, "number_out_of_range"],
+    [`${"[".repeat(65)}1e999${"]".repeat(65)}`, "nesting_too_deep"],
     ["[".repeat(65), "invalid_json"],
     ["[".repeat(100_000), "nesting_too_deep"],
     [`[${"[".repeat(70)}${"]".repeat(70)},1e999]`, "number_out_of_range"],

@@ -4,6 +4,7 @@ import {
   type ConversationState,
   checkKeys,
   decodeEvent,
+  decodeJson,
   emptyState,
   encodeJson,
   equalJson,
@@ -106,6 +107,12 @@ describe("keys", () => {
       }
     },
   );
+});
+
+test("the first bad key is told in the order of the text, whatever JavaScript makes of it", () => {
+  const value = decodeJson('{"b":[{"c":{"D":1}}],"1":{"E":2},"0":3}');
+  expect(refusal(() => checkKeys(value)).pointer).toBe("/b/0/c/D");
+  expect(refusal(() => checkKeys(decodeJson('{"b":1,"1":2,"0":3}'))).pointer).toBe("/1");
 });
 
 describe("merging", () => {

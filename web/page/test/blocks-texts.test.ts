@@ -1,5 +1,5 @@
 import { decodeJson, encodeJson, type Json, type JsonObject, plainText } from "@blockwire/core";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   choicesOf,
   readAnswer,
@@ -152,6 +152,14 @@ describe("what a view adds to a text", () => {
         expect(older.textSince(0) + addedText(older, newer)).toBe(newer.textSince(0));
       }
     }
+  });
+
+  test("a text that grows is read only where it is new", () => {
+    const [older, newer] = states;
+    if (older === undefined || newer === undefined) throw new Error("states");
+    const read = vi.spyOn(newer, "textSince");
+    expect(addedText(older, newer)).toBe(" two");
+    expect(read.mock.calls).toEqual([[older.length]]);
   });
 
   test("another text is none of it", () => {

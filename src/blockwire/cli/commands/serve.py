@@ -58,7 +58,8 @@ from blockwire.gateway import serve
 def command(program: str | None, **arguments: Any) -> int:
     """Serve conversations over HTTP and SSE until Ctrl-C or SIGTERM; SIGHUP reads settings again.
 
-    The first line on standard output says where: "listening on http://HOST:PORT".
+    The first line on standard output says where: "listening on http://HOST:PORT". Open that
+    address in a browser for the page.
 
     \b
     Connect a model:

@@ -9,18 +9,14 @@
  * what it hears meanwhile is kept, and numbers decide what of it is new.
  */
 
-import type { StreamEvent } from "./events.ts";
 import { GatewayError } from "./failures.ts";
-import type { EventPage, Gateway } from "./gateway.ts";
 import { HubGroup } from "./hubgroup.ts";
+import type { HubIo } from "./hubio.ts";
 import { type FromHub, plainStatus, type ToHub } from "./hubmessages.ts";
 import { HubReader } from "./hubreader.ts";
-import { encodeJson } from "./json.ts";
 import { type Frame, isListable, listUnits } from "./multiplex.ts";
 import { RESYNCS_MAX } from "./reconnecting.ts";
-import type { Connect, LinkStatus } from "./stream.ts";
-import type { Timing } from "./timing.ts";
-import type { Json } from "./values.ts";
+import type { LinkStatus } from "./stream.ts";
 
 /** Streams of one browser; it has six connections for one site, and calls need some of them. */
 export const STREAMS_MAX = 2;
@@ -33,24 +29,6 @@ export const PORT_SILENCE_MS = 150_000;
 
 /** How often silent pages are looked for. */
 const SWEEP_MS = 30_000;
-
-/** How the hub reaches the gateway, and the time. */
-export interface HubIo {
-  readonly timing: Timing;
-  /** Opens a stream of several conversations. */
-  readonly connect: Connect;
-  /** Returns the events behind a number, or with null a snapshot. */
-  page(conversationId: string, after: number | null, signal: AbortSignal): Promise<HubPage>;
-  /** Returns why this conversation cannot be read; null when it can. */
-  problem(conversationId: string): Promise<GatewayError | null>;
-}
-
-/** One page of events, as frames. */
-export interface HubPage {
-  readonly frames: readonly Frame[];
-  readonly nextCursor: number;
-  readonly atEnd: boolean;
-}
 
 /** Where messages for one page go. */
 export interface HubPort {
@@ -357,37 +335,4 @@ export class Hub {
       if (this.#peers.size > 0) this.#armSweep();
     });
   }
-}
-
-/** Returns how a hub reaches this gateway. */
-export function gatewayHubIo(gateway: Gateway): HubIo {
-  return {
-    timing: gateway.timing,
-    connect: (request, signal) => gateway.openEvents(null, request, signal),
-    page: async (id, after, signal) => {
-      const options = after === null ? { snapshot: true } : { after };
-      return hubPage(id, await gateway.eventsPage(id, { ...options, signal }));
-    },
-    problem: async (id) => {
-      try {
-        await gateway.conversation(id);
-        return null;
-      } catch (error) {
-        if (error instanceof GatewayError && !error.retryable) return error;
-        throw error;
-      }
-    },
-  };
-}
-
-function hubPage(conversationId: string, page: EventPage): HubPage {
-  const frame = (event: StreamEvent): Frame => ({
-    conversationId,
-    type: event.type,
-    seq: event.seq ?? 0,
-    prevSeq: event.prev_seq ?? 0,
-    isReset: event.type === "conversation.snapshot" && event.reset === true,
-    text: encodeJson(event as unknown as Json),
-  });
-  return { frames: page.items.map(frame), nextCursor: page.next_cursor, atEnd: page.at_end };
 }

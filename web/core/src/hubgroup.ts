@@ -1,7 +1,8 @@
 /** One stream of the hub, with the conversations on it. */
 
 import type { GatewayError } from "./failures.ts";
-import type { Channel, HubIo } from "./hub.ts";
+import type { Channel } from "./hub.ts";
+import type { HubIo } from "./hubio.ts";
 import {
   type Frame,
   LIST_UNITS_MAX,

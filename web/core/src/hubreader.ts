@@ -1,7 +1,7 @@
 /** One page that reads one conversation through the hub, until it has caught up and from then on. */
 
 import { GatewayError, unreachable } from "./failures.ts";
-import type { HubIo, HubPage } from "./hub.ts";
+import type { HubIo, HubPage } from "./hubio.ts";
 import type { Frame } from "./multiplex.ts";
 import { PAUSE_MS_MAX, RETRY_MS } from "./reconnecting.ts";
 import type { LinkStatus } from "./stream.ts";

@@ -10,7 +10,8 @@ export type * from "./events.ts";
 export { GatewayError } from "./failures.ts";
 export { ConversationFeed, type FeedStatus, type QueuedTurn } from "./feed.ts";
 export * from "./gateway.ts";
-export { gatewayHubIo, Hub, type HubConnection, type HubIo, type HubPort } from "./hub.ts";
+export { Hub, type HubConnection, type HubPort } from "./hub.ts";
+export { gatewayHubIo, type HubIo } from "./hubio.ts";
 export type { FromHub, ToHub } from "./hubmessages.ts";
 export { DEPTH_MAX, decodeJson, decodeJsonBytes, encodeJson, equalJson } from "./json.ts";
 export { checkKeys, isKey } from "./keys.ts";
@@ -35,6 +36,7 @@ export {
   valueText,
 } from "./projection.ts";
 export { advance, apply } from "./reducer.ts";
+export type * from "./requests.ts";
 export type * from "./shapes.ts";
 export { SharedLink, type SharedLinkOptions, type SharedPort } from "./sharedlink.ts";
 export { EVENT_BYTES_MAX, type ServerSentEvent, SseDecoder } from "./sse.ts";

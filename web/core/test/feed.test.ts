@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { tellAccess } from "../src/access.ts";
 import {
   ConversationFeed,
   DirectLink,
@@ -266,6 +267,27 @@ describe("a feed", () => {
     feed.wake();
     await time.advance(10);
     expect(feed.status.kind).toBe("live");
+  });
+
+  test("begins anew when somebody logs in, who may see other things", async () => {
+    const { time, server, open, grow } = world("login");
+    grow(5);
+    const feed = open();
+    await time.advance(10);
+    server.cutAll(true);
+    server.answers.push(() => refusal(401, "unauthorized"));
+    await time.advance(5_000);
+    expect(feed.status.kind).toBe("refused");
+    const isLive = new Promise<void>((resolve) => {
+      feed.subscribe(() => {
+        if (feed.status.kind === "connecting") void time.advance(10);
+        if (feed.status.kind === "live") resolve();
+      });
+    });
+    tellAccess("login");
+    await isLive;
+    expect(server.opened.at(-1)?.query.get("snapshot")).toBe("1");
+    feed.close();
   });
 
   test("knows who waits in line", async () => {

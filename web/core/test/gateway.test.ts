@@ -25,7 +25,10 @@ function world(options: { bearer?: string; view?: "public" } = {}) {
     asked.push({ method, url: new URL(String(input)), headers: new Headers(headers), body });
     const answer = answers.shift() ?? new Error("nothing prepared");
     if (answer instanceof Error) throw answer;
-    return typeof answer === "function" ? answer() : answer;
+    const aborted = new Promise<never>((_, reject) => {
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+    return Promise.race([typeof answer === "function" ? answer() : answer, aborted]);
   };
   const gateway = new Gateway({ baseUrl: "http://g", fetch: fake, timing: time, ...options });
   return { time, asked, answers, gateway };
@@ -170,9 +173,8 @@ describe("a call that fails on the way", () => {
     answers.push(() => new Promise(() => undefined));
     const call = failure(gateway.createConversation());
     await time.advance(CALL_MS_MAX);
-    // The fake fetch hears of no signal; a real one rejects with its reason.
+    expect(await call).toMatchObject({ code: "unreachable" });
     expect(time.waiting).toBe(0);
-    void call;
   });
 
   test("is given up by its caller, with the caller's reason", async () => {

@@ -107,7 +107,7 @@ watchLinks(app);
 watchKeys(app);
 watchReturns(app);
 watchFocus(app);
-const isOnline = watchNetwork();
+const isOnline = watchNetwork(() => void app.conversations.refresh());
 startTimers(app);
 // A link to a shared conversation asks for nothing of the reader's own.
 const isShare = (): boolean =>

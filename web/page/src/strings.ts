@@ -275,7 +275,7 @@ export const strings = {
     tryNow: "Try now",
     notConnected: "Not connected",
     offlineBanner:
-      "This device has no network. What you write stays here, and is sent when you send it again.",
+      "This device has no network. What you write stays here; this page goes on by itself when the network is back.",
     unreachableBanner:
       "The gateway cannot be reached. What you see may be old; this page goes on by itself when it is back.",
     loading: "Loading the conversation…",
@@ -534,10 +534,11 @@ export const strings = {
   /** What to say of a code of the gateway, where its own message is not enough: what to do next. */
   errors: {
     unexpected: "Something unexpected happened. Try again; if it stays so, load the page again.",
-    waitSeconds: (seconds: number, _code: string) =>
-      seconds === 1
-        ? "Too much at once. Try again in a second."
-        : `Too much at once. Try again in ${seconds} seconds.`,
+    waitSeconds: (seconds: number, code: string) => {
+      const why =
+        code === "too_many_failed_logins" ? "Too many logins failed." : "Too much at once.";
+      return `${why} Try again in ${seconds === 1 ? "a second" : `${seconds} seconds`}.`;
+    },
     byCode: {
       unreachable: "The gateway cannot be reached. Check the network, then try again.",
       unauthorized: "You are not logged in any more. Log in, then try again.",
@@ -572,8 +573,7 @@ export const strings = {
       store_busy: "The gateway’s store is busy. Try again in a moment.",
       internal_error: "The gateway failed; its log says more. Try again.",
       // Why an answer ended
-      turn_interrupted:
-        "What had arrived is kept. Try again, or go on from what is there.",
+      turn_interrupted: "What had arrived is kept. Try again, or go on from what is there.",
       turn_deadline_exceeded: "It took longer than allowed. Ask for less at once, or try again.",
       stream_truncated: "The end is missing. Try again.",
       producer_silent:

@@ -49,7 +49,6 @@ export function ConversationPage(props: {
     <>
       <Header
         app={app}
-        feed={feed}
         view={view}
         isOnline={isOnline}
         onFind={() => openFind(transcript.current)}

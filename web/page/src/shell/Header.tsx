@@ -1,8 +1,7 @@
-import type { ConversationFeed } from "@blockwire/core";
 import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { strings } from "../strings.ts";
-import { type App, fork, titleOf } from "./app.ts";
+import { type App, fork, titleOf, tryNow } from "./app.ts";
 import { Connection } from "./Connection.tsx";
 import { exportEntries } from "./exporting.ts";
 import type { FeedView } from "./feedview.ts";
@@ -37,12 +36,11 @@ export function Bar({ app, children }: { app: App; children?: ComponentChildren 
 /** The bar above a conversation. */
 export function Header(props: {
   app: App;
-  feed: ConversationFeed;
   view: FeedView;
   isOnline: ReadonlySignal<boolean>;
   onFind: () => void;
 }): JSX.Element {
-  const { app, feed, view, onFind } = props;
+  const { app, view, onFind } = props;
   const { value: conversation } = app.current;
   const { value: renaming } = app.renaming;
   const canWrite = app.access.canWrite.value;
@@ -60,7 +58,7 @@ export function Header(props: {
           {title}
         </h1>
       )}
-      <Connection status={view.status.value} isOnline={props.isOnline} onWake={() => feed.wake()} />
+      <Connection status={view.status.value} isOnline={props.isOnline} onWake={() => tryNow(app)} />
       <IconButton icon="search" label={strings.shell.find} onClick={onFind} />
       <MenuButton
         icon="more"

@@ -61,6 +61,7 @@ export function LoginForm({ app, text }: { app: App; text: string }): JSX.Elemen
         autocapitalize="none"
         spellcheck={false}
         dir="ltr"
+        autofocus
         placeholder="bw_…"
         aria-invalid={problem.value !== null}
         aria-describedby={problem.value === null ? undefined : problemId}

@@ -1,4 +1,4 @@
-import { type Conversation, ConversationFeed, DirectLink, Gateway } from "@blockwire/core";
+import { type Conversation, ConversationFeed, createOwnLink, Gateway } from "@blockwire/core";
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -122,7 +122,7 @@ function makeSharedApp(app: App, secret: string): App {
     },
     isLock,
   );
-  return { ...app, gateway, link: new DirectLink(gateway, { closesWhileHidden: true }), access };
+  return { ...app, gateway, link: createOwnLink(gateway, { closesWhileHidden: true }), access };
 }
 
 /** Instead of a conversation that a link does not show. */

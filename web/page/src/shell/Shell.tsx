@@ -2,7 +2,7 @@ import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
-import { type App, titleOf } from "./app.ts";
+import { type App, titleOf, tryNow } from "./app.ts";
 import { ConversationPage } from "./ConversationPage.tsx";
 import { Dialog } from "./Dialog.tsx";
 import { Dialogs } from "./Dialogs.tsx";
@@ -202,13 +202,14 @@ function Banner({
   app: App;
   isOnline: ReadonlySignal<boolean>;
 }): JSX.Element | null {
-  if (isOnline.value && app.isReachable.value) return null;
+  // Without a network a gateway on this machine still answers: only what failed counts.
+  if (app.isReachable.value) return null;
   const isOffline = !isOnline.value;
   return (
     <div class="sh-banner" role="status" data-testid="banner">
       <p>{isOffline ? strings.shell.offlineBanner : strings.shell.unreachableBanner}</p>
       {!isOffline && (
-        <button type="button" class="sh-link-button" onClick={() => void app.access.start()}>
+        <button type="button" class="sh-link-button" onClick={() => tryNow(app)}>
           {strings.shell.tryNow}
         </button>
       )}

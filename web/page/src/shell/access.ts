@@ -45,6 +45,7 @@ export class Access<C extends Rights> {
   readonly #status = signal<AccessStatus>("starting");
   readonly #hasLogin = signal(false);
   readonly #error = signal<unknown>(null);
+  #starting: Promise<void> | null = null;
   readonly #port: AccessPort<C>;
   readonly #isLock: (error: unknown) => boolean;
 
@@ -59,15 +60,26 @@ export class Access<C extends Rights> {
     this.isOwner = computed(() => this.capabilities.value?.scopes.includes("reasoning") ?? false);
   }
 
-  /** Asks the gateway who we are. Never rejects; `status` and `error` say how it went. */
-  async start(): Promise<void> {
+  /**
+   * Asks the gateway who we are. Never rejects; `status` and `error` say how it went. Whoever asks
+   * while it is being asked waits for the same answer.
+   */
+  start(): Promise<void> {
+    this.#starting ??= this.#ask().finally(() => {
+      this.#starting = null;
+    });
+    return this.#starting;
+  }
+
+  async #ask(): Promise<void> {
     const wasOpen = this.#status.value === "open";
     try {
       this.capabilities.value = await this.#port.capabilities();
       this.#error.value = null;
       this.#status.value = "open";
       if (!wasOpen) this.onEntered();
-      this.#hasLogin.value = !(await this.#port.isOpenToAll().catch(() => true));
+      // That somebody is logged in is seen by what the gateway tells somebody who is not.
+      this.#hasLogin.value ||= !(await this.#port.isOpenToAll().catch(() => true));
     } catch (error) {
       this.#error.value = error;
       if (this.#isLock(error)) this.#status.value = "locked";
@@ -82,12 +94,15 @@ export class Access<C extends Rights> {
    */
   async enter(token: string): Promise<void> {
     await this.#port.login(token);
+    // An answer to a question from before the login is of no use.
+    await this.#starting;
     await this.start();
   }
 
   /** @throws GatewayError when the gateway could not be told; the login is still good then. */
   async leave(): Promise<void> {
     await this.#port.logout();
+    await this.#starting;
     this.#forget();
     await this.start();
   }

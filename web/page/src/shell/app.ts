@@ -187,6 +187,13 @@ export async function fork(app: App, id: string, turnId: string | null): Promise
   }
 }
 
+/** Tries again at once whatever waits for its next attempt. */
+export function tryNow(app: App): void {
+  app.feed.value?.wake();
+  if (app.access.status.value === "open") void app.conversations.refresh({ all: true });
+  else void app.access.start();
+}
+
 /** Goes to the next conversation of the list (1), or the one before (-1). */
 export function step(app: App, by: 1 | -1): void {
   const { value: items } = app.conversations.items;

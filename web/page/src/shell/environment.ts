@@ -21,13 +21,15 @@ const START_MS = 3_000;
 const AGE_MS = 60_000;
 
 /** Whether the device says that it has a network. */
-export function watchNetwork(): Signal<boolean> {
+export function watchNetwork(onOffline: () => void): Signal<boolean> {
   const isOnline = signal(navigator.onLine);
   window.addEventListener("online", () => {
     isOnline.value = true;
   });
   window.addEventListener("offline", () => {
     isOnline.value = false;
+    // Whether the gateway was behind that network is known when it is asked.
+    onOffline();
   });
   return isOnline;
 }
@@ -49,6 +51,12 @@ export function watchReturns(app: App): void {
     if (event.persisted) wake();
   });
   window.addEventListener("online", wake);
+  // One request that got through says that the others will, too.
+  let wasReachable = true;
+  app.isReachable.subscribe((isReachable) => {
+    if (isReachable && !wasReachable) app.feed.peek()?.wake();
+    wasReachable = isReachable;
+  });
   window.addEventListener("focus", wake);
 }
 

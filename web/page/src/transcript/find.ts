@@ -90,7 +90,7 @@ export class FindController {
   #run = 0;
   #isSearching = false;
   #isFailed = false;
-  #again = 0;
+  #again: ReturnType<typeof setTimeout> | null = null;
   #paint = 0;
   #moreBefore: string | null = null;
 
@@ -155,9 +155,9 @@ export class FindController {
 
   /** The live state changed. Looks again after a while, once. */
   changed(): void {
-    if (this.#query === "" || this.#again !== 0) return;
-    this.#again = window.setTimeout(() => {
-      this.#again = 0;
+    if (this.#query === "" || this.#again !== null) return;
+    this.#again = setTimeout(() => {
+      this.#again = null;
       void this.#lookAgain();
     }, AGAIN_MS);
   }
@@ -169,7 +169,7 @@ export class FindController {
 
   destroy(): void {
     this.cancel();
-    clearTimeout(this.#again);
+    if (this.#again !== null) clearTimeout(this.#again);
     cancelAnimationFrame(this.#paint);
     this.#marker.clear();
     this.#listeners.clear();

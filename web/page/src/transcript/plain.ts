@@ -19,6 +19,9 @@ export function blockText(block: BlockState): string {
   const members = block.block as unknown as Readonly<Record<string, Json | undefined>>;
   const text = (name: string) => (typeof members[name] === "string" ? [members[name]] : []);
   switch (block.type) {
+    case "code":
+    case "speech":
+      return text("text").join("").slice(0, SEARCHED_MAX);
     case "tool":
       return [
         ...text("tool"),
@@ -55,6 +58,10 @@ function valueText(value: Json, indent = ""): string {
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const OUTER = /^(?: {0,3}(?:>|[-+*](?=\s)|\d{1,9}[.)](?=\s)) ?)+/;
 const HEADING = /^ {0,3}#{1,6}(?:\s+|$)(.*?)(?:\s+#+)?\s*$/;
+
+/** Characters of a line in which structure is looked for; a longer one is words. Some patterns go back and forth. */
+const STRUCTURE_MAX = 2_000;
+
 const RULE = /^ {0,3}(?:(?:-\s*){3,}|(?:_\s*){3,}|(?:\*\s*){3,}|=+\s*)$/;
 const TABLE_RULE = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const DEFINITION = /^ {0,3}\[[^\]]+\]:\s/;
@@ -72,6 +79,7 @@ export function markdownText(source: string): string {
     const outer = OUTER.exec(whole)?.[0] ?? "";
     const line = whole.slice(outer.length);
     const mark = FENCE.exec(line);
+    const isShort = line.length <= STRUCTURE_MAX;
     if (fence !== "") {
       const isEnd = mark?.[1]?.startsWith(fence) === true && mark[2]?.trim() === "";
       if (isEnd) fence = "";
@@ -79,8 +87,9 @@ export function markdownText(source: string): string {
     } else if (mark !== null && !(mark[1]?.startsWith("`") && mark[2]?.includes("`"))) {
       flush();
       fence = mark[1] ?? "";
-    } else if (line.trim() === "" || RULE.test(line) || DEFINITION.test(line)) flush();
-    else if (line.includes("|") && TABLE_RULE.test(line)) flush();
+    } else if (line.trim() === "" || (isShort && (RULE.test(line) || DEFINITION.test(line)))) {
+      flush();
+    } else if (isShort && line.includes("|") && TABLE_RULE.test(line)) flush();
     else if (line.includes("|") && /^\s*\|/.test(line)) {
       flush();
       const cells = line
@@ -89,7 +98,7 @@ export function markdownText(source: string): string {
         .split(/(?<!\\)\|/);
       parts.push(cells.map((cell) => inlineText(cell.trim())).join("\n"));
     } else {
-      const heading = HEADING.exec(line);
+      const heading = isShort ? HEADING.exec(line) : null;
       if (outer !== "" || heading !== null) flush();
       paragraph.push(heading?.[1] ?? line.trim());
       if (heading !== null) flush();
@@ -110,7 +119,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 // In their order: code first, which holds no other; then what is escaped; links; tags; emphasis.
 const INLINE =
-  /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\\([!-/:-@[-`{-~])|!?\[((?:[^[\]\\]|\\.)*)\](?:\([^()\s]*(?:\s+"[^"]*")?\)|\[[^\]]*\])|<((?:https?|mailto):[^<>\s]*)>|&(#x?[0-9a-f]+|[a-z]+);|(\*{1,3}|~~|(?<![\p{L}\p{N}])_{1,3}|_{1,3}(?![\p{L}\p{N}]))/giu;
+  /(?<!`)(`{1,8})(?!`)([\s\S]*?[^`])\1(?!`)|\\([!-/:-@[-`{-~])|!?\[((?:[^[\]\\]|\\.)*)\](?:\([^()\s]*(?:\s+"[^"]*")?\)|\[[^\]]*\])|<((?:https?|mailto):[^<>\s]*)>|&(#x?[0-9a-f]+|[a-z]+);|(\*{1,3}|~~|(?<![\p{L}\p{N}])_{1,3}|_{1,3}(?![\p{L}\p{N}]))/giu;
 
 /** The words of a paragraph without what marks them up. */
 function inlineText(source: string): string {

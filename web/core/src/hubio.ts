@@ -49,6 +49,11 @@ export function gatewayHubIo(gateway: Gateway): HubIo {
   };
 }
 
+/** Returns an event as it came. */
+export function eventJson(event: StreamEvent): Json {
+  return event.type === "unknown" ? event.members : (event as unknown as Json);
+}
+
 function hubPage(conversationId: string, page: EventPage): HubPage {
   const frame = (event: StreamEvent): Frame => ({
     conversationId,
@@ -56,7 +61,7 @@ function hubPage(conversationId: string, page: EventPage): HubPage {
     seq: event.seq ?? 0,
     prevSeq: event.prev_seq ?? 0,
     isReset: event.type === "conversation.snapshot" && event.reset === true,
-    text: encodeJson(event as unknown as Json),
+    text: encodeJson(eventJson(event)),
   });
   return { frames: page.items.map(frame), nextCursor: page.next_cursor, atEnd: page.at_end };
 }

@@ -1,3 +1,4 @@
+import { eventJson } from "../src/hubio.ts";
 import { encodeJson, type Json, type StreamEvent } from "../src/index.ts";
 import type { Timing } from "../src/timing.ts";
 import type { JsonObject } from "../src/values.ts";
@@ -161,7 +162,7 @@ export class FakeGateway {
     const items = rest.slice(0, this.pageEvents);
     const next = items.at(-1)?.seq ?? after;
     return json({
-      items: items as unknown as Json[],
+      items: items.map(eventJson),
       next_cursor: String(next),
       at_end: items.length === rest.length,
     });

@@ -1,5 +1,6 @@
 /** A conversation's log as a gateway keeps it, with the state of one who read all of it. */
 
+import { eventJson } from "../src/hubio.ts";
 import { decodeEvent, emptyState, encodeJson, type Json, type StreamEvent } from "../src/index.ts";
 import { apply } from "../src/reducer.ts";
 import type { ConversationState } from "../src/state.ts";
@@ -77,6 +78,7 @@ export class Log {
 
   #next(dice: Dice): { [name: string]: Plain } {
     const turn = this.#open;
+    if (dice.chance(0.05)) return { type: "note.added", text: "of a newer gateway" };
     if (turn === null) {
       this.#turns += 1;
       const turnId = `turn_${this.#turns}`;
@@ -118,7 +120,7 @@ export class Log {
 /** Returns the frame of an event, as a gateway writes it. */
 export function frameOf(event: StreamEvent, label = String(event.seq ?? 0)): string {
   const id = (event.seq ?? 0) > 0 ? `id: ${label}\n` : "";
-  return `${id}event: ${event.type}\ndata: ${encodeJson(event as unknown as Json)}\n\n`;
+  return `${id}event: ${event.type === "unknown" ? event.name : event.type}\ndata: ${encodeJson(eventJson(event))}\n\n`;
 }
 
 /** Returns an event without a number. */

@@ -497,6 +497,17 @@ def test_an_answer_that_ended_badly_says_so_and_offers_to_try_again(
     assert gallery.said == [f"retry {gallery.run('return view.id')}"]
 
 
+@pytest.mark.requirement("page:blocks:once")
+def test_a_double_click_tries_again_once(gallery: Gallery) -> None:
+    gallery.run("g.show(g.made.finished('assistant', [], { status: 'failed' }))")
+
+    gallery.page.get_by_role("button", name="Try again").dblclick()
+    gallery.page.get_by_role("button", name="Ask this question again").click()
+    gallery.page.get_by_role("button", name="Fork from here").dblclick()
+
+    assert [line.partition(" ")[0] for line in gallery.said] == ["retry", "fork"]
+
+
 @pytest.mark.requirement("page:blocks:ends")
 def test_an_end_that_no_block_tells_of_is_told_below(gallery: Gallery) -> None:
     gallery.run(

@@ -16,6 +16,9 @@ import { sameFacts, type TurnFacts, turnFacts } from "./turnfacts.ts";
 
 const words = strings.blocks;
 
+/** So long after a retry or a fork another press of the same message does nothing. */
+const AGAIN_MS = 1_000;
+
 /** Messages of these roles are not what a reader came for: they are folded to one line. */
 const FOLDED_ROLES: ReadonlySet<string> = new Set(["system", "developer"]);
 
@@ -46,7 +49,7 @@ export class MessageView {
   constructor(context: ShowContext, message: MessageState) {
     const nowMs = Date.now();
     this.id = message.id;
-    this.#context = context;
+    this.#context = onceAtATime(context);
     this.#message = message;
     this.#facts = turnFacts(message);
     this.#head = new Head(context, message, nowMs);
@@ -55,10 +58,10 @@ export class MessageView {
       { class: "bk-thinking" },
       el("span", { class: "bk-thinking-word" }, words.thinking),
     );
-    const retry = (): void => context.retry(this.#facts.turnId);
+    const retry = (): void => this.#context.retry(this.#facts.turnId);
     this.#endRetry = wordButton(words.retry, { icon: "retry" }, retry);
     this.#end = el("div", { class: "bk-end" }, icon("info"), this.#endText, this.#endRetry);
-    this.#fork = iconButton("fork", words.fork, () => context.fork(this.#facts.turnId));
+    this.#fork = iconButton("fork", words.fork, () => this.#context.fork(this.#facts.turnId));
     this.#retry = iconButton("retry", words.retryAnswer, retry);
 
     const name = articleName(message, context.isOwner, nowMs);
@@ -213,6 +216,26 @@ export class MessageView {
     setHidden(this.#endRetry, !mayChange);
     setData(this.element, "interrupted", String(facts.isInterrupted));
   }
+}
+
+/**
+ * The context, whose `retry` and `fork` do nothing for a while after they did something: each makes
+ * something new, and people press twice.
+ */
+function onceAtATime(context: ShowContext): ShowContext {
+  const guarded = (act: (turnId: string) => void): ((turnId: string) => void) => {
+    let lastMs = Number.NEGATIVE_INFINITY;
+    return (turnId) => {
+      const nowMs = performance.now();
+      if (nowMs - lastMs < AGAIN_MS) return;
+      lastMs = nowMs;
+      act(turnId);
+    };
+  };
+  return Object.assign(Object.create(context), {
+    retry: guarded((turnId) => context.retry(turnId)),
+    fork: guarded((turnId) => context.fork(turnId)),
+  });
 }
 
 function endText(facts: TurnFacts): string {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { BlockParser } from "../src/markdown/blockparser.ts";
 import { GrowingText } from "../src/markdown/nodes.ts";
-import { WordsView, type WordsContext } from "../src/markdown/wordsview.ts";
+import { type WordsContext, WordsView } from "../src/markdown/wordsview.ts";
 
 /** As much of an element as words need. */
 class Words {
@@ -141,13 +141,19 @@ test.each([
   ["a paragraph", (index: number) => (index % 12 === 11 ? "\n" : "word ")],
   ["a list", (index: number) => (index % 12 === 0 ? "\n- " : "word ")],
   ["a loose list", (index: number) => (index % 12 === 0 ? "\n\n- " : "word ")],
-  ["nested lists", (index: number) => (index % 12 === 0 ? `\n${" ".repeat(index % 3 * 2)}- ` : "w ")],
+  [
+    "nested lists",
+    (index: number) => (index % 12 === 0 ? `\n${" ".repeat((index % 3) * 2)}- ` : "w "),
+  ],
   ["a quote", (index: number) => (index % 12 === 0 ? "\n> " : "word ")],
   ["a table", (index: number) => (index === 0 ? "|a|b|\n|-|-|" : index % 12 ? "word " : "\n| x |")],
   ["paragraphs", (index: number) => (index % 12 === 11 ? "\n\n" : "word ")],
   ["indented code", (index: number) => (index % 12 === 0 ? "\n    " : "word ")],
   ["a fence", (index: number) => (index === 0 ? "```py\n" : index % 12 ? "code " : "\n")],
-  ["a fence in a list", (index: number) => (index === 0 ? "- ```\n" : index % 12 ? "code " : "\n  ")],
+  [
+    "a fence in a list",
+    (index: number) => (index === 0 ? "- ```\n" : index % 12 ? "code " : "\n  "),
+  ],
 ])("the lines of %s cost the same for each token", (_name, token) => {
   const parser = new BlockParser(false, () => undefined);
   const costs: number[] = [];

@@ -20,65 +20,36 @@ const INDENT = 2;
 /** How often a mode may say nothing before it is taken a character on. */
 const IDLE_MAX = 8;
 
-const ROLES: Readonly<Record<string, Role>> = {
-  keyword: "keyword",
-  controlKeyword: "keyword",
-  operatorKeyword: "keyword",
-  definitionKeyword: "keyword",
-  moduleKeyword: "keyword",
-  modifier: "keyword",
-  self: "keyword",
-  tag: "keyword",
-  tagName: "keyword",
-  deleted: "keyword",
-  string: "string",
-  "string-2": "string",
-  special: "string",
-  character: "string",
-  regexp: "string",
-  escape: "string",
-  inserted: "string",
-  attributeValue: "string",
-  number: "number",
-  integer: "number",
-  float: "number",
-  atom: "number",
-  bool: "number",
-  null: "number",
-  literal: "number",
-  unit: "number",
-  color: "number",
-  builtin: "name",
-  standard: "name",
-  def: "name",
-  definition: "name",
-  function: "name",
-  type: "name",
-  typeName: "name",
-  className: "name",
-  namespace: "name",
-  macroName: "name",
-  attribute: "name",
-  attributeName: "name",
-  qualifier: "name",
-  labelName: "name",
-  heading: "name",
-  propertyDefinition: "name",
-  comment: "comment",
-  lineComment: "comment",
-  blockComment: "comment",
-  docComment: "comment",
-  meta: "comment",
-  documentMeta: "comment",
-  processingInstruction: "comment",
-};
+const ROLES = new Map<string, Role>();
+for (const [role, names] of [
+  [
+    "keyword",
+    "keyword controlKeyword operatorKeyword definitionKeyword moduleKeyword modifier self tag tagName deleted",
+  ],
+  ["string", "string string-2 special character regexp escape inserted attributeValue"],
+  ["number", "number integer float atom bool null literal unit color"],
+  [
+    "name",
+    "builtin standard def definition function type typeName className namespace macroName attribute attributeName qualifier labelName heading propertyDefinition",
+  ],
+  [
+    "comment",
+    "comment lineComment blockComment docComment meta documentMeta processingInstruction",
+  ],
+] as const) {
+  for (const name of names.split(" ")) ROLES.set(name, role);
+}
 
-/** The colour of what a mode calls a token, such as `variableName.definition`. */
-export function roleOf(style: string | null): Role {
-  if (style === null) return "";
+/**
+ * The colour of what a mode calls a token, such as `variableName.definition`.
+ *
+ * @param style - Some modes return nothing at all where they mean null.
+ */
+export function roleOf(style: string | null | undefined): Role {
+  if (style === null || style === undefined) return "";
   for (const name of style.split(" ")) {
     const [base = "", ...modifiers] = name.split(".");
-    const role = ROLES[base] ?? "";
+    const role = ROLES.get(base) ?? "";
     if (role !== "") return role;
     for (const modifier of modifiers) {
       if (modifier === "definition" || modifier === "function" || modifier === "standard") {

@@ -69,6 +69,9 @@ for (const [mode, family, names] of TABLE) {
   for (const name of names.split(" ")) NAMES.set(name, [mode, family]);
 }
 
+/** All names, in lower case. */
+export const LANGUAGE_NAMES: readonly string[] = [...NAMES.keys()];
+
 /** Whether code that is called `language` can be coloured. */
 export function isKnownLanguage(language: string): boolean {
   return NAMES.has(language.toLowerCase());

@@ -11,6 +11,12 @@ type Temml = typeof import("temml").default;
 const SIZE_MAX = 20;
 const EXPANSIONS_MAX = 200;
 
+/**
+ * What temml adds for its own style sheet. The page's policy forbids inline styles, and what counts
+ * of them is in markdown.css. Quotes in text are entities, so that this is found in tags only.
+ */
+const STYLING = / style="[^"]*"|<span class="tml-eqn"><\/span>/g;
+
 let temml: Temml | null = null;
 let loading: Promise<Temml> | null = null;
 
@@ -45,8 +51,7 @@ function show(element: Element, library: Temml): void {
     element.classList.add("md-maths-error");
     return;
   }
-  // The page's policy forbids inline styles; what they say is in markdown.css.
-  element.replaceChildren(cleanMaths(mathml.replace(/ style="[^"]*"/g, "")));
+  element.replaceChildren(cleanMaths(mathml.replace(STYLING, "")));
   element.setAttribute("title", source);
 }
 

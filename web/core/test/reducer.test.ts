@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   AppendLog,
   apply,
@@ -68,10 +68,6 @@ function firstBlock(state: ConversationState, id = "turn_1"): BlockState {
   if (block === undefined) throw new Error("there is no block");
   return block;
 }
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe("the cost of a delta", () => {
   /** What is called where something is copied or gone over; nothing else in the reducer loops. */
@@ -241,6 +237,18 @@ describe("what an event does not touch", () => {
     expect(firstBlock(now).continues(firstBlock(before))).toBe(false);
     expect(firstBlock(now).textSince(0)).toBe("xyz and more");
   });
+});
+
+test("a snapshot brings the cursor for older messages, and another one takes it away", () => {
+  const snapshot = { type: "conversation.snapshot", messages: [], turns: [], open_block_ids: [] };
+  const state = apply(
+    emptyState,
+    decodeEvent({ ...snapshot, more_before: "cursor_1", conversation_id: "conv_1", seq: 9 }),
+  );
+  expect([state.moreBefore, state.conversationId, state.seq]).toEqual(["cursor_1", "conv_1", 9]);
+  expect(after(state, said("msg_1")).moreBefore).toBe("cursor_1");
+  const older = apply(state, decodeEvent({ ...snapshot, seq: 3, reset: true }));
+  expect([older.moreBefore, older.conversationId, older.seq]).toEqual([null, "", 3]);
 });
 
 describe("an older state", () => {

@@ -123,7 +123,12 @@ def _with_plain_colours(image: Image) -> Image:
     if image.mode in _DEEP_MODES:
         return image.convert("I").point(lambda value: value * (1 / 256)).convert("L").convert("RGB")
     has_alpha = image.mode in _ALPHA_MODES or "transparency" in image.info
-    return image.convert("RGBA" if has_alpha else "RGB")
+    mode = "RGBA" if has_alpha else "RGB"
+    if image.mode == mode:
+        # A copy of fifty million pixels would be half of the memory that there is.
+        image.load()
+        return image
+    return image.convert(mode)
 
 
 def restrict() -> None:

@@ -4,7 +4,7 @@
  * For Markdown a look at each line, not a parser: markers of structure and emphasis go, what they mark stays. Breaks
  * inside of a paragraph are blanks, breaks between lines that stand apart are line feeds.
  */
-import type { BlockState, Json } from "@blockwire/core";
+import { type BlockState, type Json, JsonReal } from "@blockwire/core";
 
 /** Characters of one block that are looked through. Beyond, nobody reads on a page. */
 export const SEARCHED_MAX = 4_000_000;
@@ -43,7 +43,8 @@ export function blockText(block: BlockState): string {
 /** A value of JSON with a line for each member and item, as cards show it. */
 function valueText(value: Json, indent = ""): string {
   if (typeof value === "string") return JSON.stringify(value);
-  if (value === null || typeof value !== "object") return String(value);
+  if (value === null || typeof value !== "object" || value instanceof JsonReal)
+    return String(value);
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
     if (value.length === 0) return "[]";

@@ -115,7 +115,6 @@ class CodeBlockView implements View {
     this.#code = new CodeView({
       language: node.language,
       copyCode: (text) => context.copyCode(text),
-      onHeightChange: () => context.onHeightChange(),
     });
     this.element = this.#code.element;
   }
@@ -152,7 +151,8 @@ class TableView implements View {
     this.#context = context;
     this.element = element("div", "md-table");
     this.element.tabIndex = 0;
-    this.element.setAttribute("role", "region");
+    // No landmark: there may be many.
+    this.element.setAttribute("role", "group");
     this.element.setAttribute("aria-label", strings.markdown.table);
     const head = document.createElement("thead");
     const row = this.#makeRow("th", node.header.length);

@@ -32,7 +32,6 @@ export interface CodeOptions {
   /** As a fence or block names it. */
   readonly language?: string;
   readonly copyCode: (text: string) => void;
-  readonly onHeightChange?: () => void;
 }
 
 interface Group {
@@ -85,7 +84,8 @@ export class CodeView {
     const body = document.createElement("pre");
     body.className = "md-code-body";
     body.tabIndex = 0;
-    body.setAttribute("role", "region");
+    // No landmark: there may be many.
+    body.setAttribute("role", "group");
     body.setAttribute(
       "aria-label",
       name === "" ? strings.markdown.code : strings.markdown.codeIn(name),
@@ -142,24 +142,27 @@ export class CodeView {
   #head(name: string): HTMLElement {
     const head = document.createElement("figcaption");
     head.className = "md-code-head";
-    const label = document.createElement("bdi");
-    label.className = "md-code-language";
-    label.textContent = name;
+    const shown = document.createElement("bdi");
+    shown.className = "md-code-language";
+    shown.textContent = name;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "md-copy";
     const words = strings.markdown;
     button.textContent = words.copyCode;
-    button.setAttribute("aria-label", name === "" ? words.copyPlainCode : words.copyCodeOf(name));
+    const label = name === "" ? words.copyPlainCode : words.copyCodeOf(name);
+    button.setAttribute("aria-label", label);
     button.addEventListener("click", () => {
       this.#options.copyCode(this.text.replace(/\n$/, ""));
       button.textContent = words.copied;
+      button.setAttribute("aria-label", words.copied);
       clearTimeout(this.#copiedTimer);
       this.#copiedTimer = window.setTimeout(() => {
         button.textContent = words.copyCode;
+        button.setAttribute("aria-label", label);
       }, COPIED_MS);
     });
-    head.append(label, button);
+    head.append(shown, button);
     return head;
   }
 
@@ -179,15 +182,20 @@ export class CodeView {
     if (!this.#open.isConnected || this.#open.parentNode === null) this.#code.append(this.#open);
     if (this.#openChars <= OPEN_CHARS_MAX) {
       this.#openText += text;
-      if (this.#isDirect && this.#highlighter !== null) {
-        this.#open.replaceChildren(...pieceNodes(this.#highlighter.copy().next(this.#openText)));
-      } else this.#open.textContent = labelControls(this.#openText);
+      this.#showOpen();
       return;
     }
     const node = this.#open.lastChild;
     if (node instanceof Text && this.#open.childNodes.length === 1) {
       node.appendData(labelControls(text));
     } else this.#open.textContent = labelControls(this.#openParts.join(""));
+  }
+
+  /** Shows the line that is being written, while it is short. */
+  #showOpen(): void {
+    if (this.#isDirect && this.#highlighter !== null) {
+      this.#open.replaceChildren(...pieceNodes(this.#highlighter.copy().next(this.#openText)));
+    } else this.#open.textContent = labelControls(this.#openText);
   }
 
   #addLines(lines: readonly string[]): void {
@@ -285,7 +293,10 @@ export class CodeView {
 
   #schedule(): void {
     if (this.#highlighter === null || this.#cancelIdle !== null || this.#isDestroyed) return;
-    if (this.#isDirect) return;
+    if (this.#isDirect) {
+      if (this.#openChars > 0 && this.#openChars <= OPEN_CHARS_MAX) this.#showOpen();
+      return;
+    }
     this.#cancelIdle = idle((mayGoOn) => {
       this.#cancelIdle = null;
       do {

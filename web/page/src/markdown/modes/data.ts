@@ -1,9 +1,7 @@
 /** Languages of data, queries and settings. */
 
-import { cmake } from "@codemirror/legacy-modes/mode/cmake";
 import { diff } from "@codemirror/legacy-modes/mode/diff";
 import { dockerFile } from "@codemirror/legacy-modes/mode/dockerfile";
-import { nginx } from "@codemirror/legacy-modes/mode/nginx";
 import { properties } from "@codemirror/legacy-modes/mode/properties";
 import { protobuf } from "@codemirror/legacy-modes/mode/protobuf";
 import { standardSQL } from "@codemirror/legacy-modes/mode/sql";
@@ -12,11 +10,9 @@ import { yaml } from "@codemirror/legacy-modes/mode/yaml";
 import type { StreamParser } from "@codemirror/streamparser";
 
 export const modes: Readonly<Record<string, StreamParser<unknown>>> = {
-  cmake,
   diff,
   dockerfile: dockerFile,
   ini: properties,
-  nginx,
   protobuf,
   sql: standardSQL,
   toml,

@@ -84,7 +84,9 @@ export class Transcript implements FindTarget {
     this.#stage = new Stage(
       {
         makeView: (message) => options.makeView(message),
+        newest: (row) => this.#list.newest(row),
         isPinned: () => this.#isPinned,
+        isWhole: () => this.#pages.isJoined,
         held: () => this.#held(),
         onMounted: (mounted) => this.#mounted(mounted),
         onSettled: () => this.#settled(),
@@ -271,11 +273,11 @@ export class Transcript implements FindTarget {
     } else if (change.kind === "rearranged") this.#setRows(change.rows);
     else if (change.kind === "apart") void this.#lostTouch();
     if (old !== state) {
-      this.#stage.refresh((row) => this.#list.newest(row));
+      this.#stage.refresh();
       for (const text of announcements(old, state)) this.announce(text);
       this.find.changed();
     }
-    this.#panel.show(this.#options.feed, this.#stage.rows.length > 0);
+    this.#panel.show(this.#options.feed, this.#stage.rows.length > 0 || this.#pages.hasOlder);
     this.#stage.update();
     if (isSettled(this.#options.feed)) this.#begin();
     this.#keys.renumber(this.#pages.hasOlder || !this.#pages.isJoined);

@@ -186,11 +186,14 @@ export class Layout {
     this.#slack = 0;
   }
 
-  /** Put a row at a distance from the top of the window, with empty space below if there is nothing more. */
-  reveal(index: number, y: number): void {
+  /**
+   * Put a row at a distance from the top of the window. Where the list is the whole (`isWhole`), only as near to it
+   * as the end allows; else there is more to come below, and empty space until then.
+   */
+  reveal(index: number, y: number, isWhole: boolean): void {
     this.#lead = this.#idealLead();
-    this.#scrollTop = Math.max(0, Math.round(this.topOf(index) - y));
-    this.#slack = Math.max(0, this.#scrollTop - this.end);
+    this.#slack = 0;
+    this.hold(Math.round(this.topOf(index) - y), isWhole);
   }
 
   /** Stand at the end. */
@@ -206,10 +209,11 @@ export class Layout {
     this.#slack = 0;
   }
 
-  /** Stand at an offset, with empty space below if the content ends before. */
-  hold(scrollTop: number): void {
-    this.#scrollTop = scrollTop;
-    this.#slack = Math.max(0, scrollTop - this.end);
+  /** Stand at an offset, with empty space below if the content ends before; not so if it is `isWhole`. */
+  hold(scrollTop: number, isWhole = false): void {
+    const top = isWhole ? Math.min(scrollTop, Math.floor(this.end)) : scrollTop;
+    this.#scrollTop = Math.max(0, top);
+    this.#slack = Math.max(0, this.#scrollTop - this.end);
   }
 
   /** Whether a debt cannot wait until the reader rests: the beginning comes into sight with it. */

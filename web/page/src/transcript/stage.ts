@@ -29,8 +29,12 @@ export interface Mounted {
 
 export interface StageOptions {
   makeView(message: MessageState): TranscriptView;
+  /** The state of a row's message now; it may have changed while it was out of sight. */
+  newest(row: Row): MessageState;
   /** Whether the end is followed now. */
   isPinned(): boolean;
+  /** Whether the last row is the last one there is. */
+  isWhole(): boolean;
   /** Rows that stay in the document wherever they are: ids. */
   held(): ReadonlySet<string>;
   /** A row was put into the document. */
@@ -69,6 +73,7 @@ export class Stage {
   #mounted: Mounted[] = [];
   #anchor: Anchor = [];
   #width = 0;
+  #wasPinned = false;
   /** What the document was given last: equal values are not written. */
   #given = { lead: -1, trail: -1 };
 
@@ -145,7 +150,7 @@ export class Stage {
     for (const mounted of [...this.#mounted]) this.#unmount(mounted);
     this.#anchor = [];
     this.layout.replace(heights);
-    if (kept !== null) this.layout.reveal(kept.index, kept.y);
+    if (kept !== null) this.layout.reveal(kept.index, kept.y, false);
   }
 
   /** What stands above the first and below the last row. */
@@ -154,9 +159,9 @@ export class Stage {
   }
 
   /** Show the newest states of the rows that are in the document. */
-  refresh(messageOf: (row: Row) => MessageState): void {
+  refresh(): void {
     for (const mounted of this.#mounted) {
-      const message = messageOf(mounted.row);
+      const message = this.#options.newest(mounted.row);
       mounted.row.message = message;
       if (message === mounted.shown) continue;
       mounted.shown = message;
@@ -168,17 +173,23 @@ export class Stage {
   update(): void {
     const { layout } = this;
     if (layout.viewport === 0) this.#setViewport();
+    const isPinned = this.#options.isPinned();
     const before = layout.scrollTop;
-    if (this.#options.isPinned()) layout.toEnd();
+    if (isPinned) layout.toEnd();
     else if (layout.mustSettle) layout.settle();
     const isMoved = this.#mount(this.#range());
-    // Where the lead had not enough, lead and offset moved together: the anchor went with them.
-    this.#anchor = movedBy(this.#anchor, layout.scrollTop - before);
-    this.#write();
-    if (this.#options.isPinned()) return;
-    if (this.#anchor.length === 0) this.#expectAnchor();
-    // What left or came above was as high as the model says, but for a row that changed in this frame.
-    if (isMoved) this.#correct();
+    if (isPinned) {
+      // A text that only grew is followed once it is laid out: see #resized.
+      if (this.#writeHeights() || isMoved || !this.#wasPinned) this.pin();
+    } else {
+      // Where the lead had not enough, lead and offset moved together: the anchor went with them.
+      this.#anchor = movedBy(this.#anchor, layout.scrollTop - before);
+      this.#write();
+      if (this.#anchor.length === 0) this.#expectAnchor();
+      // What left or came above was as high as the model says, but for a row that changed in this frame.
+      if (isMoved) this.#correct();
+    }
+    this.#wasPinned = isPinned;
   }
 
   /** Whether a scroll made rows wanted that are not there. */
@@ -215,7 +226,7 @@ export class Stage {
       return;
     }
     this.#anchor = [];
-    this.layout.reveal(index, y);
+    this.layout.reveal(index, y, this.#options.isWhole());
     this.#mount(this.#range());
     this.#write();
     const mounted = this.#mounted.find((at) => at.index === index);
@@ -223,7 +234,7 @@ export class Stage {
     const part = partOf(mounted) ?? mounted.wrapper;
     // The rows around it are laid out now for the first time: look where it is, and bring it there.
     const error = part.getBoundingClientRect().top - this.#top() - y;
-    this.layout.hold(Math.max(0, this.scroller.scrollTop + Math.round(error)));
+    this.layout.hold(this.scroller.scrollTop + Math.round(error), this.#options.isWhole());
     this.#write();
     this.#anchor = [
       {
@@ -314,6 +325,7 @@ export class Stage {
     if (at >= 0 && this.#mounted[at]?.index === index) return false;
     const row = this.#rows[index];
     if (row === undefined) return false;
+    row.message = this.#options.newest(row);
     const view = this.#options.makeView(row.message);
     const wrapper = el("div", { class: "tr-row" }, view.element);
     // Before it is laid out for the first time: that would be most of the work.
@@ -387,7 +399,8 @@ export class Stage {
     this.#writeHeights();
   }
 
-  #writeHeights(): void {
+  /** Returns whether anything changed. */
+  #writeHeights(): boolean {
     const { layout } = this;
     const { trail } = layout.frame;
     let bottom = 0;
@@ -409,9 +422,12 @@ export class Stage {
         ? layout.heights.offsetOf(last + 1) - layout.heights.offsetOf(layout.mounted.last + 1)
         : 0;
     const given = { lead, trail: Math.max(0, trail - held) };
-    if (given.lead !== this.#given.lead) this.#lead.style.height = `${given.lead}px`;
-    if (given.trail !== this.#given.trail) this.#trail.style.height = `${given.trail}px`;
+    const isLead = given.lead !== this.#given.lead;
+    const isTrail = given.trail !== this.#given.trail;
+    if (isLead) this.#lead.style.height = `${given.lead}px`;
+    if (isTrail) this.#trail.style.height = `${given.trail}px`;
     this.#given = given;
+    return isLead || isTrail;
   }
 
   #top(): number {

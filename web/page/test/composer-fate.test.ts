@@ -117,6 +117,12 @@ class World {
     this.startNext();
   }
 
+  /** Ends politely: what waits is put out of the line, before the process is gone. */
+  stop(): void {
+    for (const row of this.line) this.handedBack.add(row.id);
+    this.line = [];
+  }
+
   kill(): void {
     for (const row of this.started) if (row.status === "running") row.status = "interrupted";
     this.line = [];
@@ -235,6 +241,14 @@ class Day {
     this.do({ type: "take-back", key: question.key });
   }
 
+  /** Somebody else takes a question out of the line. */
+  removeElsewhere(): void {
+    const row = this.world.line.at(-1);
+    if (row === undefined) return;
+    this.takenBack.add(row.text);
+    this.world.cancel(row.id);
+  }
+
   /** Load the page again: what was under way may still arrive, its answer does not. */
   reload(): void {
     for (const effect of this.pending) {
@@ -253,6 +267,11 @@ class Day {
 
   /** A stream always ends with its gateway. */
   kill(): void {
+    if (this.random() < 0.3) {
+      this.world.stop();
+      this.look();
+      this.perform(false);
+    }
     this.world.kill();
     this.isLive = false;
     this.look();
@@ -266,6 +285,7 @@ class Day {
     else if (roll < 0.3) this.kill();
     else if (roll < 0.33) this.reload();
     else if (roll < 0.36) this.world.submit(`other ${this.random()}`, { content: "other" });
+    else if (roll < 0.38) this.removeElsewhere();
     else if (roll < 0.45) this.isLive = !this.isLive;
     else if (roll < 0.55) this.look();
     else if (roll < 0.65) {

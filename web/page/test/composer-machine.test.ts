@@ -290,8 +290,23 @@ describe("the line", () => {
     const led = queued().do(view({ running: { turnId: "t0", request: null } }));
     expect(led.taken()).toEqual([{ type: "check", turnId: "t1" }]);
     led.do({ type: "check-failed", turnId: "t1", fault: fault("turn_handed_back", 404) });
+    // A gateway that stops says the same, and has forgotten it when it is back.
+    expect(led.state.text).toBe("");
+    led.nowMs = led.state.wakeAtMs ?? 0;
+    expect(led.do({ type: "tick" }).taken()).toEqual([{ type: "check", turnId: "t1" }]);
+    led.do({ type: "check-failed", turnId: "t1", fault: fault("turn_handed_back", 404) });
     expect(led.state.text).toBe("Why?");
     expect(led.state.notice?.kind).toBe("handed-back");
+  });
+
+  it("asks again what a gateway that stopped had put out of its line", () => {
+    const led = queued().do(view({ running: { turnId: "t0", request: null } }));
+    led.do({ type: "check-failed", turnId: "t1", fault: fault("turn_handed_back", 404) });
+    led.do(view({ isLive: false }));
+    led.taken();
+    expect(led.do(view()).taken()).toEqual([{ type: "check", turnId: "t1" }]);
+    led.do({ type: "check-failed", turnId: "t1", fault: fault("turn_not_found", 404) });
+    expect(led.taken()).toMatchObject([{ type: "submit", question: { key: "k1" } }]);
   });
 
   it("shows what others put into it, once read", () => {
@@ -304,6 +319,14 @@ describe("the line", () => {
     expect(led.state.others[1]).toEqual({ turnId: "t9", position: 2, text: "Hm?" });
     expect(led.taken()).toEqual([{ type: "check", turnId: "t8" }]);
     led.do(view());
+    expect(led.state.others).toEqual([]);
+  });
+
+  it("asks once for a turn that is not there any more", () => {
+    const led = new Led().do(view({ queued: [{ turnId: "t9", position: 1 }] }));
+    led.taken();
+    led.do({ type: "check-failed", turnId: "t9", fault: fault("turn_handed_back", 404) });
+    expect(led.kinds()).toEqual([]);
     expect(led.state.others).toEqual([]);
   });
 

@@ -55,6 +55,7 @@ function question(more: Partial<Question> = {}): Question {
     turnId: null,
     position: null,
     isUnwanted: false,
+    isReturning: false,
     isDoubtful: false,
     isStale: false,
     askedAtMs: 1_000,

@@ -107,6 +107,9 @@ export function Input({ runner, typing, onFiles, onLongPaste, children }: Props)
         <span id={hintId} class="co-hint">
           {isEscapeArmed ? words.escapeAgain : hint(typing)}
         </span>
+        <span class="co-hidden" role="status">
+          {isEscapeArmed ? words.escapeAgain : ""}
+        </span>
         {state.running !== null && (
           <button
             type="button"

@@ -122,6 +122,7 @@ function readQuestion(value: unknown): Question | null {
     turnId: textOrNull(member(value, "turnId")),
     position: typeof position === "number" ? position : null,
     isUnwanted: member(value, "isUnwanted") === true,
+    isReturning: false,
     isDoubtful: member(value, "isDoubtful") === true,
     isStale: false,
     askedAtMs,

@@ -124,7 +124,7 @@ function take(
     case "checked":
       return checked(state, event.turnId, event.turn);
     case "check-failed":
-      return checkFailed(state, event.turnId, event.fault);
+      return checkFailed(state, event.turnId, event.fault, nowMs);
     case "cancelled":
       return cancelled(state, event.turnId, event.turn);
     case "cancel-failed":
@@ -223,6 +223,7 @@ function send(
     turnId: null,
     position: null,
     isUnwanted: false,
+    isReturning: false,
     isDoubtful: false,
     isStale: false,
     askedAtMs: nowMs,

@@ -10,6 +10,9 @@ import { draftFile, joined } from "./state.ts";
 import type { ComposerState, Effect, Fault, Notice, Question, TurnAnswer } from "./types.ts";
 import { isDoubtful, pauseMs, wayOf } from "./ways.ts";
 
+/** Between two looks at a turn that is said to be handed back. */
+export const RETURN_MS = 2_000;
+
 const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "interrupted"]);
 
 /** Whether the gateway handed this turn back from its line: nothing of it was stored. */
@@ -160,15 +163,32 @@ export function checked(state: ComposerState, turnId: string, turn: TurnAnswer):
 }
 
 /** Take that a turn could not be looked up. */
-export function checkFailed(state: ComposerState, turnId: string, fault: Fault): ComposerState {
+export function checkFailed(
+  state: ComposerState,
+  turnId: string,
+  fault: Fault,
+  nowMs: number,
+): ComposerState {
   const next = { ...state, checking: state.checking.filter((id) => id !== turnId) };
   const question = ofTurn(next, turnId);
   if (question === undefined) {
     if (!isNotThere(fault)) return next;
-    return { ...next, others: next.others.filter((other) => other.turnId !== turnId) };
+    // It is in no line either, whatever the stream told last: nobody asks for it again and again.
+    return {
+      ...next,
+      others: next.others.filter((other) => other.turnId !== turnId),
+      lineIds: next.lineIds.filter((id) => id !== turnId),
+    };
   }
   if (fault.code === "conversation_not_found") return gone(next, fault);
-  if (fault.code === "turn_handed_back") return handBack(next, [question], handedBack(question));
+  if (fault.code === "turn_handed_back") {
+    if (question.isReturning || question.isUnwanted) {
+      return handBack(next, [question], handedBack(question));
+    }
+    // A gateway that stops empties its line; the next one does not know the turn, and is asked anew.
+    const returning = withQuestion(next, question.key, { ...question, isReturning: true });
+    return { ...returning, checkAtMs: nowMs + RETURN_MS };
+  }
   if (fault.code !== "turn_not_found") return next;
   if (question.isUnwanted) return handBack(next, [question], null);
   if (question.isStale)
@@ -179,6 +199,7 @@ export function checkFailed(state: ComposerState, turnId: string, fault: Fault):
     stage: "waiting",
     turnId: null,
     position: null,
+    isReturning: false,
     isDoubtful: true,
   });
 }

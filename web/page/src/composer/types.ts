@@ -64,6 +64,8 @@ export interface Question {
   readonly position: number | null;
   /** Taken back before the gateway answered for it. */
   readonly isUnwanted: boolean;
+  /** The gateway said once that it was handed back; a gateway that stops says so, too. */
+  readonly isReturning: boolean;
   /** It was sent, and nobody knows whether it arrived. */
   readonly isDoubtful: boolean;
   /** So old that it is not asked again without a person. */

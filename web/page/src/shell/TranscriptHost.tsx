@@ -1,6 +1,6 @@
 import type { ConversationFeed, MessageState } from "@blockwire/core";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { MessageView, type ShowContext } from "../blocks/index.ts";
 import { copyText } from "../platform/clipboard.ts";
 import { strings } from "../strings.ts";
@@ -22,8 +22,9 @@ export function TranscriptHost(props: {
   const { app, feed, place, handle } = props;
   const host = useRef<HTMLDivElement>(null);
 
+  // Before anything is painted, and undone while the transcript still stands where the reader left it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: one transcript for one feed.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = makeContext(app, feed.conversationId);
     const transcript = new Transcript({
       feed,

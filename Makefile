@@ -19,7 +19,7 @@ SOURCES := src tests $(wildcard bench fuzz docs/examples docs/pictures docs/conf
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-full cover check format format-check lint types layers api docs \
-        examples web web-check bench fuzz schema-attack crash soak lock clean install
+        examples web web-check bench fuzz schema-attack page-attack crash soak lock clean install
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,8 +98,10 @@ web-check: web/node_modules/.package-lock.json ## The same, but build elsewhere 
 	@diff -r build/page src/blockwire/web/static && echo "the built page is that of its sources" \
 	  || { echo "the built page is older than its sources, or from elsewhere: make web"; exit 1; }
 
+# Not `npm ci`, which stops at an optional package of the bundler for Windows that is nowhere to be had.
+# Releases and digests are those of the lock all the same, and nothing that is installed is run.
 web/node_modules/.package-lock.json: web/package-lock.json web/.npmrc
-	cd web && $(NPM) ci
+	cd web && $(NPM) install --no-save --ignore-scripts
 	@touch $@
 
 ## Long runs -----------------------------------------------------------------------------------
@@ -109,6 +111,9 @@ bench: install ## Measure against the figures of the performance page (SQLite, n
 
 schema-attack: install ## A thousand requests to each route, made of the OpenAPI document
 	SCHEMA_EXAMPLES=1000 $(PYTEST) tests/gateway/http/test_schemathesis.py
+
+page-attack: install ## Every hostile payload in every place of a message, in the page
+	HOSTILE_STRIDE=1 $(PYTEST) tests/page/test_hostile.py --timeout=1800
 
 fuzz: install ## Ten minutes of random bytes and mutations at every reader
 	$(FUZZ)

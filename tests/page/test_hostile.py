@@ -6,6 +6,8 @@ payload that only the policy stops was not made harmless by the page, and counts
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -39,17 +41,19 @@ TRAPS: Final = """
   document.write = note("document.write");
 """
 BLOCKS_OF_MESSAGE: Final = 40
+STRIDE: Final = int(os.environ.get("HOSTILE_STRIDE", "6"))
+"""Each place gets every so many-th payload, another part of them each; ``make page-attack`` takes all."""
+_PROSE: Final = {"type": "prose", "markdown": "x"}
 _NAMES: Final = ("tool", "name", "media_type", "language", "code", "title", "attachment_id", "type")
 
 
-async def trapped(world: World, path: str) -> tuple[Page, list[str]]:
+async def trapped(world: World) -> tuple[Page, list[str]]:
     """Return a page with traps in it, and what went on around it."""
     context = await world.person()
     await context.add_init_script(TRAPS)
     page = await context.new_page()
     acted: list[str] = []
     context.on("page", lambda other: acted.append(f"window: {other.url}"))
-    await page.goto(world.url + path)
     page.on("framenavigated", lambda frame: acted.append(f"navigation: {frame.url}"))
     return page, acted
 
@@ -75,8 +79,9 @@ async def acts(page: Page) -> list[str]:
                 if (!own && !(name === "a" && /^(https?|mailto):$/.test(url.protocol)))
                   acts.push("address: " + name + " " + value);
               }
-              if (["name", "style"].includes(attribute) && name !== "details")
-                acts.push("attribute: " + attribute);
+              // The page itself places what is around messages, by script.
+              if (["name", "style"].includes(attribute) && name !== "details" &&
+                  element.closest("article")) acts.push("attribute: " + name + " " + attribute);
             }
           }
           return acts;
@@ -133,41 +138,53 @@ async def read_through(page: Page) -> int:
     return seen
 
 
-async def shows_without_acting(world: World, messages: Sequence[Mapping[str, Any]]) -> None:
+async def shows_without_acting(
+    world: World, page: Page, around: list[str], messages: Sequence[Mapping[str, Any]]
+) -> None:
     """Check that a conversation of these messages is drawn and does nothing."""
     conversation = world.conversation(*messages)
-    page, around = await trapped(world, f"/c/{conversation}")
+    address = f"{world.url}/c/{conversation}"
+    await page.goto(address)
+    around.clear()
 
     assert await read_through(page) == len(messages)
     assert await acts(page) == []
     assert around == []
-    assert page.url == f"{world.url}/c/{conversation}"
+    assert page.url == address
 
 
 async def test_no_markup_of_the_suites_acts_in_prose(world: World) -> None:
     cases: Any = case_input("M06")
     blocks = [{"type": "prose", "markdown": text} for text in (*OTHERS, *OWN, *cases["messages"])]
-    await shows_without_acting(world, [*batches(blocks)])
+    await shows_without_acting(world, *await trapped(world), [*batches(blocks)])
 
 
-@pytest.mark.parametrize("place", [name for name, _said in PLACES if name not in {"role", "id"}])
-async def test_no_payload_acts_from_any_place_of_a_message(world: World, place: str) -> None:
-    said = [dict(PLACES)[place](payload) for payload in OTHERS]
-    if said[0]["content"]:
-        await shows_without_acting(world, [*batches(_blocks(said))])
-    else:
-        # What is said of a message is bounded at the door.
-        messages = [{**message, "id": f"msg_{number}"} for number, message in enumerate(said)]
-        names = ("author", "model")
-        fit = [m for m in messages if all(_is_name(m.get(name, "x")) for name in names)]
-        await shows_without_acting(world, fit)
+async def test_no_payload_acts_from_any_place_of_a_message(world: World) -> None:
+    page, around = await trapped(world)
+    for number, (place, said) in enumerate(PLACES):
+        if place in {"role", "id"}:
+            continue  # no message has them: refused at the door
+        some = [said(payload) for payload in OTHERS[number % STRIDE :: STRIDE]]
+        if some[0]["content"]:
+            messages = [*batches(_blocks(some))]
+        else:
+            messages = [
+                {**message, "id": f"msg_{index}", "content": [{"id": "b", **_PROSE}]}
+                for index, message in enumerate(some)
+                if all(_is_name(message.get(name, "x")) for name in ("author", "model"))
+            ]
+        if messages:
+            await shows_without_acting(world, page, around, messages)
 
 
 def _blocks(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for message in messages:
         for block in message["content"]:
-            names = (block.get(name, "x") for name in _NAMES)
-            if all(_is_name(name) for name in names):
+            names = [block.get(name, "x") for name in _NAMES]
+            is_taken = all(map(_is_name, names)) and block["type"] == block["type"].lower()
+            is_taken = is_taken and block.get("text", "x").strip() != ""
+            is_taken = is_taken and re.fullmatch("[a-z_][a-z0-9_]*", block.get("code", "x"))
+            if is_taken:
                 yield dict(block)
 
 
@@ -177,7 +194,9 @@ def _is_name(value: Any) -> bool:
 
 async def test_no_payload_acts_while_it_streams(world: World) -> None:
     conversation = world.conversation()
-    page, around = await trapped(world, f"/c/{conversation}")
+    page, around = await trapped(world)
+    await page.goto(f"{world.url}/c/{conversation}")
+    around.clear()
     person = Person(page)
     await person.ask("Attack.")
     turn = await world.agent.turn()

@@ -38,7 +38,12 @@ export {
 export { advance, apply } from "./reducer.ts";
 export type * from "./requests.ts";
 export type * from "./shapes.ts";
-export { SharedLink, type SharedLinkOptions, type SharedPort } from "./sharedlink.ts";
+export {
+  type PortListener,
+  SharedLink,
+  type SharedLinkOptions,
+  type SharedPort,
+} from "./sharedlink.ts";
 export { EVENT_BYTES_MAX, type ServerSentEvent, SseDecoder } from "./sse.ts";
 export { ConversationState, emptyState } from "./state.ts";
 export { Subscription, type SubscriptionOptions } from "./subscription.ts";

@@ -12,16 +12,27 @@ import type { Timing } from "./timing.ts";
 export const WELCOME_MS = 5_000;
 
 /** How often a page says that it is still there, and asks whether the hub is. */
-export const PING_MS = 20_000;
+export const PING_MS = 10_000;
 
-/** Questions in a row without an answer after which a hub is made anew. */
-export const MISSED_PONGS_MAX = 2;
+/** Questions in a row that may be without an answer; after one more a hub is made anew. */
+export const MISSED_PONGS_MAX = 1;
+
+/** Hubs in a row that may be lost before they have answered a question; then it is given up. */
+export const LOST_HUBS_MAX = 3;
+
+/** Who hears of a hub. */
+export interface PortListener {
+  onMessage(message: FromHub): void;
+  /** There is no hub, and there will be none. */
+  onFailure(): void;
+  /** There was a hub, and it is no more: another one may be made. Nobody needs to say so. */
+  onLost(): void;
+}
 
 /** The way to a hub. */
 export interface SharedPort {
   post(message: ToHub): void;
-  /** Calls `onMessage` for each message, and `onFailure` when there is no hub behind it. */
-  listen(onMessage: (message: FromHub) => void, onFailure: () => void): void;
+  listen(listener: PortListener): void;
   close(): void;
 }
 
@@ -43,6 +54,7 @@ export class SharedLink implements StreamLink {
   #isWelcome = false;
   #hasFallen = false;
   #missedPongs = 0;
+  #lostCount = 0;
   #cancelTimer: (() => void) | null = null;
 
   constructor(options: SharedLinkOptions) {
@@ -109,17 +121,22 @@ export class SharedLink implements StreamLink {
       return;
     }
     this.#port = port;
-    const isOurs = (): boolean => this.#port === port;
-    port.listen(
-      (message) => {
-        if (isOurs()) this.#receive(message);
-      },
-      () => {
-        if (isOurs()) this.#fall();
-      },
-    );
+    const ifOurs = (act: () => void): void => {
+      if (this.#port === port) act();
+    };
+    port.listen({
+      onMessage: (message) => ifOurs(() => this.#receive(message)),
+      onFailure: () => ifOurs(() => this.#fall()),
+      onLost: () => ifOurs(() => this.#lose()),
+    });
     port.post({ op: "hello" });
     this.#cancelTimer = this.#options.timing.schedule(WELCOME_MS, () => this.#fall());
+  }
+
+  #lose(): void {
+    this.#lostCount += 1;
+    if (this.#lostCount > LOST_HUBS_MAX) this.#fall();
+    else this.#connect();
   }
 
   #fall(): void {
@@ -141,6 +158,7 @@ export class SharedLink implements StreamLink {
         this.#port?.post({ op: "hello" });
         return;
       case "pong":
+        this.#lostCount = 0;
         return;
       case "events":
         this.#readers.get(message.key)?.takeTexts(message.texts);
@@ -160,7 +178,7 @@ export class SharedLink implements StreamLink {
     const ping = (): void => {
       this.#cancelTimer = this.#options.timing.schedule(PING_MS, ping);
       this.#missedPongs += 1;
-      if (this.#missedPongs > MISSED_PONGS_MAX) this.#connect();
+      if (this.#missedPongs > MISSED_PONGS_MAX) this.#lose();
       else this.#post({ op: "ping" });
     };
     this.#cancelTimer = this.#options.timing.schedule(PING_MS, ping);

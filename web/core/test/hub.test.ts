@@ -30,6 +30,8 @@ class Browser {
   /** The worker takes messages. */
   isAlive = true;
   readonly connections: HubConnection[] = [];
+  /** Each tells a tab that its worker is no more. */
+  readonly losses: (() => void)[] = [];
   /** Events that the hub sent twice, or too early. */
   readonly mistakes: string[] = [];
 
@@ -100,7 +102,8 @@ class Browser {
         }
       },
       listen: (listener) => {
-        onMessage = listener;
+        onMessage = (message) => listener.onMessage(message);
+        this.losses.push(() => listener.onLost());
       },
       close: () => {
         isOpen = false;
@@ -254,6 +257,33 @@ describe("tabs of one browser", () => {
     await all.time.advance(3 * PING_MS + 100);
     reborn();
     expect(feed.status.kind).toBe("live");
+    all.expectWhole(feed);
+  });
+
+  test("a worker that crashed is made anew at once, and given up when each one crashes", async () => {
+    const all = browser("crashed", "a");
+    const link = all.link();
+    const feed = all.feed(link, "a");
+    await all.time.advance(100);
+    const crash = async (): Promise<void> => {
+      all.hub = new Hub(gatewayHubIo(all.gateway));
+      all.connections.at(-1)?.receive({ op: "leave" });
+      all.losses.at(-1)?.();
+      all.grow("a", 3);
+      await all.time.advance(100);
+      expect(feed.status.kind).toBe("live");
+      all.expectWhole(feed);
+    };
+    for (let count = 0; count < 5; count += 1) {
+      await crash();
+      await all.time.advance(PING_MS);
+    }
+    expect(link.hasFallenBack).toBe(false);
+    for (let count = 0; count < 4; count += 1) await crash();
+    expect(link.hasFallenBack).toBe(true);
+    // Who is told late by a port of before does nothing.
+    all.losses[0]?.();
+    await all.time.advance(100);
     all.expectWhole(feed);
   });
 

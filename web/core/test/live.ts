@@ -48,8 +48,8 @@ function tab(): StreamLink {
     port2.onmessage = ({ data }: MessageEvent<ToHub>) => connection.receive(data);
     return {
       post: (message) => port1.postMessage(message),
-      listen: (listener) => {
-        port1.onmessage = ({ data }: MessageEvent<FromHub>) => listener(data);
+      listen: ({ onMessage }) => {
+        port1.onmessage = ({ data }: MessageEvent<FromHub>) => onMessage(data);
       },
       close: () => port1.close(),
     };

@@ -3,16 +3,8 @@
  * the gateway. It holds no conversation, only cursors, and what is on its way to a tab.
  */
 
-import {
-  type FromHub,
-  Gateway,
-  gatewayHubIo,
-  Hub,
-  type HubConnection,
-  onAccess,
-  type ToHub,
-} from "@blockwire/core";
-import { isPageName } from "./pagename.ts";
+import { type FromHub, Gateway, gatewayHubIo, Hub, onAccess, type ToHub } from "@blockwire/core";
+import { holdLifeline, isLifeline, type Lifeline, watchLifeline } from "./lifelines.ts";
 
 interface SharedWorkerScope {
   onconnect: ((event: MessageEvent) => void) | null;
@@ -23,20 +15,17 @@ const hub = new Hub(gatewayHubIo(new Gateway()));
 // Another login sees other things: what is open was opened with the one before.
 onAccess(() => hub.restart());
 
+const alive = new Promise<Lifeline>((resolve) => {
+  holdLifeline(resolve);
+});
+
 (globalThis as unknown as SharedWorkerScope).onconnect = ({ ports }) => {
   const port = ports[0];
   if (port === undefined) return;
   const connection = hub.connect({ post: (message: FromHub) => port.postMessage(message) });
   port.onmessage = ({ data }: MessageEvent<unknown>) => {
-    if (isPageName(data)) leaveWithPage(data.page, connection);
-    else connection.receive(data as ToHub);
+    if (!isLifeline(data)) connection.receive(data as ToHub);
+    else watchLifeline(data, new AbortController().signal, () => connection.leave());
   };
+  void alive.then((word) => port.postMessage(word));
 };
-
-/**
- * A page holds a lock of its name as long as it lives. Whoever gets it next knows that the page is no
- * more, also when it crashed; where there are no locks, its silence tells.
- */
-function leaveWithPage(name: string, connection: HubConnection): void {
-  navigator.locks?.request(name, () => connection.leave()).catch(() => undefined);
-}

@@ -12,7 +12,7 @@ import {
   type SharedPort,
 } from "@blockwire/core";
 import workerUrl from "./hub.worker.ts?worker&url";
-import type { PageName } from "./pagename.ts";
+import { holdLifeline, isLifeline, watchLifeline } from "./lifelines.ts";
 import { trustedScriptUrl } from "./trustedtypes.ts";
 
 /**
@@ -42,38 +42,22 @@ function connectWorker(): SharedPort | null {
     return null;
   }
   const { port } = worker;
-  const releaseLock = holdLock((page) => port.postMessage({ page } satisfies PageName));
+  const releaseLifeline = holdLifeline((word) => port.postMessage(word));
+  const closing = new AbortController();
   return {
     post: (message) => port.postMessage(message),
-    listen: (onMessage, onFailure) => {
+    listen: ({ onMessage, onFailure, onLost }) => {
       worker.onerror = onFailure;
       // This also begins to deliver.
-      port.onmessage = ({ data }: MessageEvent<FromHub>) => onMessage(data);
+      port.onmessage = ({ data }: MessageEvent<unknown>) => {
+        if (isLifeline(data)) watchLifeline(data, closing.signal, onLost);
+        else onMessage(data as FromHub);
+      };
     },
     close: () => {
-      releaseLock();
+      closing.abort();
+      releaseLifeline();
       port.close();
     },
-  };
-}
-
-/** Holds a lock of a fresh name until the returned function is called, or the page is no more. */
-function holdLock(onHeld: (name: string) => void): () => void {
-  if (navigator.locks === undefined) return () => undefined;
-  const name = `blockwire.page.${crypto.randomUUID()}`;
-  let release: () => void = () => undefined;
-  let isOver = false;
-  navigator.locks
-    .request(name, () => {
-      if (isOver) return undefined;
-      onHeld(name);
-      return new Promise<void>((resolve) => {
-        release = resolve;
-      });
-    })
-    .catch(() => undefined);
-  return () => {
-    isOver = true;
-    release();
   };
 }

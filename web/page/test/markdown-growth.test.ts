@@ -37,6 +37,8 @@ class Words {
 
 vi.mock("../src/markdown/maths.ts", () => ({ showMaths: () => undefined }));
 vi.mock("../src/markdown/sanitise.ts", () => ({ cleanWords: (html: string) => ({ html }) }));
+// For a busy machine; nothing here waits.
+vi.setConfig({ testTimeout: 60_000 });
 vi.stubGlobal("document", {
   createTextNode: () => ({
     html: "",

@@ -277,9 +277,9 @@ export class Gateway {
     return this.#http.url(attachmentPath(id), { view: this.#view });
   }
 
-  /** Returns the address of a small picture of a file that is an image. */
-  previewUrl(id: string): string {
-    return this.#http.url(`${attachmentPath(id)}/preview`, { view: this.#view });
+  /** Returns the address of a small picture of a file that is an image, of `size` pixels at most. */
+  previewUrl(id: string, size?: number): string {
+    return this.#http.url(`${attachmentPath(id)}/preview`, { size, view: this.#view });
   }
 
   /**

@@ -6,6 +6,7 @@ import { copyText } from "../platform/clipboard.ts";
 import { strings } from "../strings.ts";
 import { Transcript } from "../transcript/Transcript.ts";
 import { type App, fork } from "./app.ts";
+import type { ScrollPlace } from "./places.ts";
 import type { Place } from "./routes.ts";
 
 /** What the rest of the page may ask of the transcript that is shown. */
@@ -38,12 +39,13 @@ export function TranscriptHost(props: {
     handle.current = transcript;
     host.current?.append(transcript.element);
     const left = place === null ? app.places.get(feed.conversationId) : null;
-    if (left !== null) void transcript.scrollTo(left.messageId, undefined, left.offset);
+    const unrestore = left === null ? null : restore(feed, transcript, left);
     const keep = (): void => app.places.set(feed.conversationId, transcript.place());
     window.addEventListener("pagehide", keep);
     return () => {
       window.removeEventListener("pagehide", keep);
-      keep();
+      // Who leaves before the old place was found has been nowhere else.
+      if (unrestore === null || unrestore()) keep();
       handle.current = null;
       transcript.destroy();
       transcript.element.remove();
@@ -55,6 +57,57 @@ export function TranscriptHost(props: {
   }, [app, feed, handle, place]);
 
   return <div class="sh-transcript" ref={host} />;
+}
+
+/** So long the transcript is hidden while the place where it was left is looked for, milliseconds. */
+const RESTORE_MS = 700;
+const RESTORE_TRIES = 4;
+
+/**
+ * Brings the reader back to where the conversation was left, without showing its end first. Sizes
+ * are known when the end was laid out once; a place is then found to the pixel.
+ *
+ * @returns Gives up, and says whether the place had been found.
+ */
+function restore(feed: ConversationFeed, transcript: Transcript, left: ScrollPlace): () => boolean {
+  let isDone = false;
+  let isBegun = false;
+  const { style } = transcript.element;
+  const show = (): void => {
+    style.visibility = "";
+  };
+  const attempt = (count: number): void => {
+    void transcript.scrollTo(left.messageId, undefined, left.offset).then((isFound) => {
+      isDone = true;
+      afterLayout(() => {
+        const place = transcript.place();
+        const isThere =
+          place?.messageId === left.messageId && Math.abs(place.offset - left.offset) < 1;
+        // What is around the place was guessed before it was laid out for the first time.
+        if (isFound && !isThere && count < RESTORE_TRIES) attempt(count + 1);
+        else show();
+      });
+    });
+  };
+  const begin = (): void => {
+    if (isBegun || feed.state.count === 0) return;
+    isBegun = true;
+    unsubscribe();
+    afterLayout(() => attempt(1));
+  };
+  style.visibility = "hidden";
+  setTimeout(show, RESTORE_MS);
+  const unsubscribe = feed.subscribe(begin);
+  begin();
+  return () => {
+    unsubscribe();
+    return isDone;
+  };
+}
+
+/** Calls `work` when what was changed in this frame has been laid out and measured. */
+function afterLayout(work: () => void): void {
+  requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(work)));
 }
 
 /** Goes to a block or a message, and says so when it is not there. */

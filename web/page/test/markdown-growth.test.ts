@@ -85,7 +85,7 @@ function random(seed: number): () => number {
 }
 
 const WORDS =
-  "alpha beta *gamma* **delta eta** _zeta_ `code span` [label] [link](http://e.com/a_b) 2 * 3 snake_case &amp; <http://a.b/c> http://x.org/y_z \\* \\[ ~~old~~ a*b*c ** __ ` $5 $x$ \\(y\\) 漢字かな交じり文、長い文が続く。 ]( ![image](http://e.com/i.png) <b> end\n next\\\n line *".split(
+  "alpha beta *gamma* **delta eta** _zeta_ `code span` [label] [link](http://e.com/a_b) 2 * 3 snake_case &amp; <http://a.b/c> http://x.org/y_z \\* \\[ ~~old~~ a*b*c ** __ ` $5 $x$ \\(y\\) 漢字かな交じり文、長い文が続く。 ]( ![image](http://e.com/i.png) <b> end\n next\\\n line * [open it](http://e.com/u) [also".split(
     " ",
   );
 

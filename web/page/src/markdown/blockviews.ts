@@ -53,6 +53,8 @@ function makeView(node: BlockNode, context: ViewContext, depth: number): View {
         return new ContainerView(node, context, depth);
     }
   })();
+  // Not on what is inside: browsers would pass over it, to the end of a table, whenever it grows.
+  // There each block runs as its own words do by the style sheet.
   if (depth === 0 && node.kind !== "code") view.element.dir = "auto";
   return view;
 }
@@ -199,7 +201,6 @@ class TableView implements View {
     for (let index = 0; index < count; index++) {
       const align = this.#node.aligns[index] ?? "";
       const cell = document.createElement(tag);
-      cell.dir = "auto";
       if (tag === "th") cell.setAttribute("scope", "col");
       if (align !== "") cell.className = `md-${align}`;
       row.append(cell);

@@ -119,19 +119,18 @@ function HoldRow({
       <Icon name="clock" />
       <span>{reason(hold.fault)}</span>
       {hold.untilMs !== null && (
-        <>
-          <span class="co-count" aria-hidden="true">
-            {words.heldFor(seconds)}
-          </span>
-          <button
-            type="button"
-            class="co-text-button"
-            onClick={() => runner.dispatch({ type: "try-now" })}
-          >
-            {words.tryNow}
-          </button>
-        </>
+        <span class="co-count" aria-hidden="true">
+          {words.heldFor(seconds)}
+        </span>
       )}
+      <button
+        type="button"
+        class="co-text-button"
+        // Where the login is over, an attempt asks for it again.
+        onClick={() => runner.dispatch({ type: hold.untilMs === null ? "logged-in" : "try-now" })}
+      >
+        {words.tryNow}
+      </button>
     </p>
   );
 }

@@ -48,7 +48,7 @@ export function stageText(question: Question, state: ComposerState): string {
   if (question.isUnwanted) return words.takingBack;
   switch (question.stage) {
     case "waiting":
-      if (state.hold !== null) return words.held;
+      if (state.hold !== null) return state.hold.untilMs === null ? words.needsLogin : words.held;
       return question.isDoubtful ? words.sendingAgain : words.waiting;
     case "sent":
       return question.isDoubtful ? words.sendingAgain : words.sending;

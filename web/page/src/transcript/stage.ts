@@ -226,22 +226,33 @@ export class Stage {
       return;
     }
     this.#anchor = [];
-    this.layout.reveal(index, y, this.#options.isWhole());
-    this.#mount(this.#range());
-    this.#write();
+    // First its beginning: whether `y` is in this row or far behind it, only its real height tells.
+    this.layout.reveal(index, Math.max(y, 0), false);
+    this.#mountMeasured();
     const mounted = this.#mounted.find((at) => at.index === index);
     if (mounted === undefined) return;
     const part = partOf(mounted) ?? mounted.wrapper;
-    // The rows around it are laid out now for the first time: look where it is, and bring it there.
     const error = part.getBoundingClientRect().top - this.#top() - y;
     this.layout.hold(this.scroller.scrollTop + Math.round(error), this.#options.isWhole());
+    const stood = this.#contentTop(part) - this.layout.scrollTop;
+    this.#mountMeasured();
+    // Rows that came with the second step stand above it, perhaps higher than they were thought to be.
+    this.layout.moved(this.#contentTop(part) - this.layout.scrollTop - stood);
     this.#write();
-    this.#anchor = [
-      {
-        element: part,
-        contentTop: part.getBoundingClientRect().top - this.#top() + this.scroller.scrollTop,
-      },
-    ];
+    this.#anchor = [{ element: part, contentTop: this.#contentTop(part) }];
+  }
+
+  /** Mount what is in the window now, and take its heights at once: somebody waits for a place in it. */
+  #mountMeasured(): void {
+    this.#mount(this.#range());
+    this.#write();
+    for (const { index, wrapper } of this.#mounted) {
+      this.layout.measure(index, wrapper.getBoundingClientRect().height);
+    }
+  }
+
+  #contentTop(element: Element): number {
+    return element.getBoundingClientRect().top - this.#top() + this.scroller.scrollTop;
   }
 
   /** Follow the end: the document as it is laid out now. */

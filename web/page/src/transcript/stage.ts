@@ -82,7 +82,7 @@ export class Stage {
     this.scroller = scroller;
     this.#lead = el("div", { class: "tr-lead" }, head);
     this.#trail = el("div", { class: "tr-trail" }, foot);
-    this.#feed = el("div", { class: "tr-rows", attrs: { role: "feed" } });
+    this.#feed = el("div", { class: "tr-rows" });
     scroller.append(this.#lead, this.#feed, this.#trail);
     this.#sizes = new ResizeObserver((entries) => this.#resized(entries));
     this.#sizes.observe(scroller);
@@ -345,6 +345,8 @@ export class Stage {
     const next = at < 0 ? null : (this.#mounted[at]?.wrapper ?? null);
     this.#feed.insertBefore(wrapper, next);
     this.#mounted.splice(at < 0 ? this.#mounted.length : at, 0, mounted);
+    // A feed without an article would be a mistake.
+    if (this.#mounted.length === 1) this.#feed.setAttribute("role", "feed");
     this.#byWrapper.set(wrapper, mounted);
     this.#sizes.observe(wrapper);
     this.#options.onMounted(mounted);
@@ -355,6 +357,7 @@ export class Stage {
     this.#sizes.unobserve(mounted.wrapper);
     this.#byWrapper.delete(mounted.wrapper);
     this.#mounted = this.#mounted.filter((other) => other !== mounted);
+    if (this.#mounted.length === 0) this.#feed.removeAttribute("role");
     // The focus never falls out of the transcript: keys go on working.
     if (mounted.wrapper.contains(document.activeElement)) {
       this.scroller.focus({ preventScroll: true });

@@ -423,7 +423,6 @@ export const strings = {
     hintModEnter: "Ctrl+Enter sends, Enter begins a new line.",
     hintTouch: "Send by the button.",
     send: "Send",
-    sendAfterUploads: "Send when the files are there",
     stop: "Stop the answer",
     stopping: "Stopping the answer",
     escapeAgain: "Press Esc again to stop the answer.",

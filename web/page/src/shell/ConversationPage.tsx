@@ -3,6 +3,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Composer } from "../composer/Composer.tsx";
+import { deskOf } from "../composer/desks.ts";
 import { strings } from "../strings.ts";
 import type { Transcript } from "../transcript/Transcript.ts";
 import { type App, titleOf } from "./app.ts";
@@ -42,6 +43,7 @@ export function ConversationPage(props: {
   }, [app, feed, view]);
 
   useCurrent(app, conversationId, view);
+  useFollowing(app, conversationId, transcript);
 
   const { value: status } = view.status;
   if (status.kind === "deleted") return <Gone app={app} wasHere={view.hasMessages.value} />;
@@ -65,6 +67,22 @@ export function ConversationPage(props: {
       </main>
     </>
   );
+}
+
+/** Who asks something wants to see it, and the answer: goes to the end, wherever one was reading. */
+function useFollowing(app: App, conversationId: string, transcript: TranscriptRef): void {
+  const desk = deskOf(app);
+  const generation = desk.generation.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another generation has other composers.
+  useEffect(() => {
+    if (!app.access.canWrite.peek()) return undefined;
+    const { state } = desk.of(conversationId);
+    let before = state.peek().questions.length;
+    return state.subscribe(({ questions: { length } }) => {
+      if (length > before) transcript.current?.follow();
+      before = length;
+    });
+  }, [app, desk, generation, conversationId, transcript]);
 }
 
 /** Reads title, tags and totals: at first, and whenever a turn begins or ends. */

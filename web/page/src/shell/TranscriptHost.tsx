@@ -26,7 +26,7 @@ export function TranscriptHost(props: {
   // Before anything is painted, and undone while the transcript still stands where the reader left it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: one transcript for one feed.
   useLayoutEffect(() => {
-    const context = makeContext(app, feed.conversationId);
+    const context = makeContext(app, feed.conversationId, () => handle.current?.follow());
     const transcript = new Transcript({
       feed,
       gateway: app.gateway,
@@ -144,7 +144,7 @@ async function scrollToBlock(
 }
 
 /** What the views of messages may do, for whoever reads here. */
-export function makeContext(app: App, conversationId: string): ShowContext {
+export function makeContext(app: App, conversationId: string, follow: () => void): ShowContext {
   const { gateway, access } = app;
   return {
     gateway,
@@ -160,7 +160,7 @@ export function makeContext(app: App, conversationId: string): ShowContext {
       });
     },
     retry(turnId) {
-      gateway.retry(conversationId, turnId, {}, crypto.randomUUID()).catch((error: unknown) => {
+      gateway.retry(conversationId, turnId, {}, freshKey()).then(follow, (error: unknown) => {
         app.fail(strings.shell.retryFailed, error);
       });
     },
@@ -172,6 +172,12 @@ export function makeContext(app: App, conversationId: string): ShowContext {
       app.dialog.value = { kind: "image", attachmentId, name };
     },
   };
+}
+
+/** A fresh idempotency key; `randomUUID` is there on secure origins only. */
+function freshKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Opens the search in the conversation; false when its field has the focus already. */

@@ -8,8 +8,9 @@
  */
 import type { ConversationState, MessageState } from "@blockwire/core";
 import { findRanges, Marker } from "./highlight.ts";
+import { type Current, type Found, type Match, Matches, search } from "./matches.ts";
 import type { Pages } from "./pages.ts";
-import { blockText, folded, placesOf } from "./plain.ts";
+import { folded } from "./plain.ts";
 
 /** Matches whose places are kept; the oldest beyond are not looked for. */
 export const MATCHES_MAX = 10_000;
@@ -46,25 +47,10 @@ export interface FindTarget {
   place(): { readonly messageId: string } | null;
 }
 
-/** Matches of one message; `page` is -1 in the live state. */
-interface Found {
-  readonly page: number;
-  readonly messageId: string;
-  readonly blocks: readonly { readonly blockId: string; readonly count: number }[];
-  readonly count: number;
-}
-
 /** What was found in a state of a message. */
 interface Known {
   readonly state: MessageState;
   readonly found: Found;
-}
-
-/** One match: the nth of its block. */
-interface Match {
-  readonly found: Found;
-  readonly blockId: string;
-  readonly nth: number;
 }
 
 export interface FindOptions {
@@ -80,13 +66,10 @@ export class FindController {
   /** Folded. */
   #query = "";
   #typed = "";
-  #live: Found[] = [];
+  #matches = new Matches();
   #known = new Map<string, Known>();
-  /** Of older pages, newest first. */
-  #older: Found[] = [];
-  #olderCount = 0;
   #searchedOlder = 0;
-  #current: { messageId: string; blockId: string; nth: number } | null = null;
+  #current: Current | null = null;
   #run = 0;
   #isSearching = false;
   #isFailed = false;
@@ -100,10 +83,10 @@ export class FindController {
 
   /** What there is to tell. */
   get status(): FindStatus {
-    const count = this.#count();
+    const count = this.#matches.count;
     return {
       query: this.#typed,
-      at: this.#position(),
+      at: this.#matches.position(this.#current),
       count,
       isSearching: this.#isSearching,
       searched: this.#known.size + this.#searchedOlder,
@@ -164,7 +147,7 @@ export class FindController {
 
   /** A message came into the document. */
   mounted(messageId: string): void {
-    if (this.#query !== "" && this.#find(messageId) !== undefined) this.#paintSoon();
+    if (this.#query !== "" && this.#matches.find(messageId) !== undefined) this.#paintSoon();
   }
 
   destroy(): void {
@@ -184,7 +167,7 @@ export class FindController {
     if (!(await this.#searchLive(run))) return;
     const place = this.#options.target.place()?.messageId ?? null;
     const isLive = place === null || this.#options.state().message(place) !== undefined;
-    if (isLive && this.#count() > 0) await this.#show(this.#firstFrom(place));
+    if (isLive && this.#matches.count > 0) await this.#show(this.#firstFrom(place));
     try {
       await this.#searchOlder(run, isLive ? null : place);
     } catch {
@@ -192,7 +175,7 @@ export class FindController {
     }
     if (run !== this.#run) return;
     this.#isSearching = false;
-    if (this.#current === null) await this.#show(this.#matchAt(this.#count()));
+    if (this.#current === null) await this.#show(this.#matches.at(this.#matches.count));
     this.#tell();
   }
 
@@ -213,7 +196,7 @@ export class FindController {
       if (run !== this.#run) return false;
       began = performance.now();
     }
-    this.#live = live;
+    this.#matches.live = live;
     this.#known = known;
     this.#tell();
     return true;
@@ -223,7 +206,7 @@ export class FindController {
   async #searchOlder(run: number, place: string | null): Promise<void> {
     const { pages } = this.#options;
     let isReached = place === null;
-    for (let index = 0; this.#count() < MATCHES_MAX; index += 1) {
+    for (let index = 0; this.#matches.count < MATCHES_MAX; index += 1) {
       const loaded = pages.loaded.find((page) => page.index === index);
       const page = loaded ?? (await pages.read(index));
       if (run !== this.#run || page === null) return;
@@ -231,17 +214,15 @@ export class FindController {
         const message = page.items[at];
         if (message === undefined || this.#known.has(message.id)) continue;
         this.#searchedOlder += 1;
-        const found = search(message, index, this.#query);
-        if (found.count > 0) this.#older.push(found);
-        this.#olderCount += found.count;
+        this.#matches.addOlder(search(message, index, this.#query));
         if (message.id !== place) continue;
         isReached = true;
         // Found so far is what stands from the reader's message on.
-        if (this.#count() > 0) await this.#show(this.#matchAt(1));
+        if (this.#matches.count > 0) await this.#show(this.#matches.at(1));
         if (run !== this.#run) return;
       }
       if (isReached && this.#current === null) {
-        await this.#show(this.#matchAt(this.#olderCount));
+        await this.#show(this.#matches.at(this.#matches.olderCount));
         if (run !== this.#run) return;
       }
       this.#tell();
@@ -266,71 +247,19 @@ export class FindController {
   }
 
   #clear(): void {
-    this.#live = [];
+    this.#matches = new Matches();
     this.#known = new Map();
-    this.#older = [];
-    this.#olderCount = 0;
     this.#searchedOlder = 0;
     this.#current = null;
   }
 
   // Matches -----------------------------------------------------------------------------------
-  #count(): number {
-    return this.#olderCount + this.#live.reduce((sum, { count }) => sum + count, 0);
-  }
-
-  /** All that was found, in conversation order. */
-  *#all(): Iterable<Found> {
-    for (let at = this.#older.length - 1; at >= 0; at -= 1) yield this.#older[at] as Found;
-    yield* this.#live;
-  }
-
-  #find(messageId: string): Found | undefined {
-    for (const found of this.#all()) if (found.messageId === messageId) return found;
-    return undefined;
-  }
-
-  /** Number of the current match, from 1; 0 if it is gone. */
-  #position(): number {
-    const current = this.#current;
-    if (current === null) return 0;
-    let passed = 0;
-    for (const found of this.#all()) {
-      if (found.messageId === current.messageId) {
-        for (const { blockId, count } of found.blocks) {
-          if (blockId === current.blockId) return passed + Math.min(current.nth, count - 1) + 1;
-          passed += count;
-        }
-        return 0;
-      }
-      passed += found.count;
-    }
-    return 0;
-  }
-
-  /** The match with a number, from 1. */
-  #matchAt(position: number): Match | null {
-    let left = position - 1;
-    if (left < 0) return null;
-    for (const found of this.#all()) {
-      if (left >= found.count) {
-        left -= found.count;
-        continue;
-      }
-      for (const { blockId, count } of found.blocks) {
-        if (left < count) return { found, blockId, nth: left };
-        left -= count;
-      }
-    }
-    return null;
-  }
-
   async #step(by: 1 | -1): Promise<void> {
-    const count = this.#count();
+    const count = this.#matches.count;
     if (count === 0) return;
-    const at = this.#position();
+    const at = this.#matches.position(this.#current);
     const next = at === 0 ? (by === 1 ? 1 : count) : ((at - 1 + by + count) % count) + 1;
-    await this.#show(this.#matchAt(next));
+    await this.#show(this.#matches.at(next));
   }
 
   /** The first match from a message of the live state on; else the last one before it. */
@@ -342,12 +271,12 @@ export class FindController {
       after.add(id);
       if (id === place) break;
     }
-    let position = this.#olderCount + 1;
-    for (const found of this.#live) {
-      if (after.has(found.messageId)) return this.#matchAt(position);
+    let position = this.#matches.olderCount + 1;
+    for (const found of this.#matches.live) {
+      if (after.has(found.messageId)) return this.#matches.at(position);
       position += found.count;
     }
-    return this.#matchAt(this.#count());
+    return this.#matches.at(this.#matches.count);
   }
 
   // Showing -----------------------------------------------------------------------------------
@@ -398,7 +327,7 @@ export class FindController {
   #paintNow(): void {
     if (this.#query === "") return;
     const ranges: Range[] = [];
-    const byId = new Map([...this.#all()].map((found) => [found.messageId, found]));
+    const byId = new Map([...this.#matches.all()].map((found) => [found.messageId, found]));
     for (const { messageId, blockElement } of this.#options.target.mountedBlocks()) {
       for (const { blockId } of byId.get(messageId)?.blocks ?? []) {
         const element = blockElement(blockId);
@@ -411,19 +340,6 @@ export class FindController {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Matches of a folded query in a message. */
-export function search(message: MessageState, page: number, query: string): Found {
-  const blocks: { blockId: string; count: number }[] = [];
-  let count = 0;
-  for (const block of message.blocks) {
-    const found = placesOf(query, folded(blockText(block))).length;
-    if (found === 0) continue;
-    blocks.push({ blockId: block.id, count: found });
-    count += found;
-  }
-  return { page, messageId: message.id, blocks, count };
 }
 
 function openDetails(node: Node): void {

@@ -79,6 +79,10 @@ test.each([
   if (expected.includes("md-maths")) expect(html(source)).not.toContain("md-maths");
 });
 
+test("a host in Punycode is not decoded", () => {
+  expect(html("<https://xn--80ak6aa92e.com/>")).toContain(">https://xn--80ak6aa92e.com/</a>");
+});
+
 test("emphasis is nested so deep and not deeper", () => {
   const source = "*a **b ".repeat(40) + "** *".repeat(40);
   const depth =

@@ -24,6 +24,9 @@ function makeParser(maths: boolean): MarkdownIt {
   // Names of files look like names of hosts: only what says its scheme is an address.
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   parser.linkify.add("//", null).add("ftp:", null);
+  // Hosts in Punycode stay so: decoded, they may look like others.
+  const readable = parser.normalizeLinkText.bind(parser);
+  parser.normalizeLinkText = (url) => (/xn--/i.test(url) ? url : readable(url));
   if (maths) addMaths(parser);
   return parser;
 }

@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { strings } from "../strings.ts";
-import { type App, fork, titleOf, tryNow } from "./app.ts";
+import { type App, fork, showList, titleOf, tryNow } from "./app.ts";
 import { Connection } from "./Connection.tsx";
 import { exportEntries } from "./exporting.ts";
 import type { FeedView } from "./feedview.ts";
@@ -22,10 +22,7 @@ export function Bar({ app, children }: { app: App; children?: ComponentChildren 
           aria-expanded={app.isNarrow.value ? app.isDrawerOpen.value : undefined}
           aria-controls="sh-side"
           data-drawer-open
-          onClick={() => {
-            if (app.isNarrow.value) app.isDrawerOpen.value = true;
-            else app.settings.sidebar.value = true;
-          }}
+          onClick={() => showList(app, true)}
         />
       )}
       {children}

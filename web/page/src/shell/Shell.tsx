@@ -82,7 +82,7 @@ function Own(props: { app: App; route: Route; isOnline: ReadonlySignal<boolean> 
       </button>
       {isOpen && (
         <Guard>
-          <Sidebar app={app} isDrawer={isDrawer} />
+          <Sidebar app={app} />
         </Guard>
       )}
       {isDrawer && isOpen && <Drawer app={app} />}

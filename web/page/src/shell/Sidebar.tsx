@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { strings } from "../strings.ts";
-import { type App, openStart } from "./app.ts";
+import { type App, openStart, showList } from "./app.ts";
 import { Found } from "./Found.tsx";
 import { Icon, IconButton } from "./Icon.tsx";
 import { ListEnd } from "./ListEnd.tsx";
@@ -14,11 +14,10 @@ import { dayText } from "./words.ts";
 const TAGS_SHOWN = 8;
 
 /** The list of conversations with its search, beside the conversation or over it. */
-export function Sidebar({ app, isDrawer }: { app: App; isDrawer: boolean }): JSX.Element {
+export function Sidebar({ app }: { app: App }): JSX.Element {
   const { search } = app;
   const close = (): void => {
-    if (isDrawer) app.isDrawerOpen.value = false;
-    else app.settings.sidebar.value = false;
+    showList(app, false);
   };
   return (
     <nav

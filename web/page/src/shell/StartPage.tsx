@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { Composer } from "../composer/Composer.tsx";
 import { strings } from "../strings.ts";
 import { type App, titleOf } from "./app.ts";
@@ -13,6 +14,12 @@ const RECENT = 4;
 /** A new conversation: it is made by the first question. */
 export function StartPage({ app }: { app: App }): JSX.Element {
   const canWrite = app.access.canWrite.value;
+  useEffect(() => {
+    // On a touch screen the focus would open the keyboard over what can be gone on with.
+    const isTouch = window.matchMedia("(pointer: coarse)").matches;
+    const isFree = document.activeElement === null || document.activeElement === document.body;
+    if (canWrite && !isTouch && isFree) app.focusComposer();
+  }, [app, canWrite]);
   return (
     <>
       <Bar app={app} />

@@ -187,6 +187,19 @@ export async function fork(app: App, id: string, turnId: string | null): Promise
   }
 }
 
+/** Shows or hides the list, and leaves the focus where the way back is. */
+export function showList(app: App, isShown: boolean): void {
+  if (app.isNarrow.value) app.isDrawerOpen.value = isShown;
+  else app.settings.sidebar.value = isShown;
+  const wayBack = isShown ? "[data-drawer-close]" : "[data-drawer-open]";
+  requestAnimationFrame(() => {
+    const { activeElement } = document;
+    // Who is in the composer stays there.
+    if (activeElement !== null && activeElement !== document.body) return;
+    document.querySelector<HTMLElement>(wayBack)?.focus();
+  });
+}
+
 /** Tries again at once whatever waits for its next attempt. */
 export function tryNow(app: App): void {
   app.feed.value?.wake();

@@ -5,7 +5,7 @@
  */
 import { type Signal, signal } from "@preact/signals";
 import { strings } from "../strings.ts";
-import { type App, openStart, step } from "./app.ts";
+import { type App, openStart, showList, step } from "./app.ts";
 import { POLL_MS } from "./conversations.ts";
 import { runningTurn } from "./feedview.ts";
 import { type CommandName, commandFor, isTypingTarget } from "./keyboard.ts";
@@ -134,7 +134,7 @@ export function watchKeys(app: App): void {
         openStart(app);
         return true;
       case "search":
-        showList(app);
+        showList(app, true);
         requestAnimationFrame(() => {
           const input = document.querySelector<HTMLInputElement>("[data-testid=search-input]");
           input?.focus();
@@ -152,8 +152,7 @@ export function watchKeys(app: App): void {
         step(app, -1);
         return true;
       case "toggleSidebar":
-        if (app.isNarrow.value) app.isDrawerOpen.value = !app.isDrawerOpen.value;
-        else app.settings.sidebar.value = !app.settings.sidebar.value;
+        showList(app, !(app.isNarrow.value ? app.isDrawerOpen : app.settings.sidebar).value);
         return true;
       case "stop":
         return stop(event);
@@ -175,11 +174,6 @@ export function watchKeys(app: App): void {
     });
     if (command !== null && run(command, event)) event.preventDefault();
   });
-}
-
-function showList(app: App): void {
-  if (app.isNarrow.value) app.isDrawerOpen.value = true;
-  else app.settings.sidebar.value = true;
 }
 
 /** Tells of what no part of the page caught; the same failure once in a while. */

@@ -407,8 +407,8 @@ export const strings = {
     brokenTitle: "This part of the page failed",
     brokenText:
       "What you wrote and what was answered is safe. Try this part again, or load the page again.",
-    brokenToast:
-      "Something on this page failed. If it does not work as it should, load the page again.",
+    brokenToast: "Something on this page failed. Load it again if it does not work as it should.",
+    brokenReload: "Load again",
     messages: "Messages",
     closeMessage: "Close this message",
   },

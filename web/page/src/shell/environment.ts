@@ -183,7 +183,7 @@ export function watchFailures(app: App): void {
     if (at - toldAt < 10_000) return;
     toldAt = at;
     app.messages.add(strings.shell.brokenToast, "error", {
-      label: strings.shell.reload,
+      label: strings.shell.brokenReload,
       run: () => location.reload(),
     });
   };

@@ -98,10 +98,9 @@ web-check: web/node_modules/.package-lock.json ## The same, but build elsewhere 
 	@diff -r build/page src/blockwire/web/static && echo "the built page is that of its sources" \
 	  || { echo "the built page is older than its sources, or from elsewhere: make web"; exit 1; }
 
-# Not `npm ci`, which stops at an optional package of the bundler for Windows that is nowhere to be had.
-# Releases and digests are those of the lock all the same, and nothing that is installed is run.
+# Nothing that is installed is run.
 web/node_modules/.package-lock.json: web/package-lock.json web/.npmrc
-	cd web && $(NPM) install --no-save --ignore-scripts
+	cd web && $(NPM) ci --ignore-scripts --no-fund --no-audit
 	@touch $@
 
 ## Long runs -----------------------------------------------------------------------------------

@@ -241,6 +241,7 @@ class ConversationMethods(AttachmentMethods):
         conversation_id: str,
         *,
         after: int,
+        snapshot: bool = False,
         view: View,
         limit_bytes: int,
         wait_s: float | None,
@@ -251,6 +252,7 @@ class ConversationMethods(AttachmentMethods):
         Args:
             conversation_id: Which conversation.
             after: Cursor; one ahead of the log gives a snapshot with ``reset``.
+            snapshot: Give a snapshot, wherever the cursor is.
             view: For whom.
             limit_bytes: About how many bytes of events; one is given whatever its size.
             wait_s: How long to wait while there is nothing after the cursor.
@@ -264,6 +266,7 @@ class ConversationMethods(AttachmentMethods):
                 self.store,
                 conversation,
                 after=after,
+                snapshot=snapshot,
                 view=view,
                 bytes_max=max(1, min(limit_bytes, self.settings.page_bytes_max)),
                 wait_s=min(wait_s or 0.0, self.settings.wait_s_max),

@@ -233,6 +233,7 @@ async def read_event_page(  # noqa: PLR0913 - a cursor, a size, a time
     conversation: Conversation,
     *,
     after: int,
+    snapshot: bool,
     view: View,
     bytes_max: int,
     wait_s: float,
@@ -241,18 +242,19 @@ async def read_event_page(  # noqa: PLR0913 - a cursor, a size, a time
 ) -> dict[str, Json]:
     """Return ``{items, next_cursor, at_end}``: events after the cursor, waiting for the first.
 
-    A cursor ahead of the log gives a snapshot with ``reset``, one from which there is no way on a
-    snapshot. ``next_cursor`` is always there.
+    A cursor ahead of the log gives a snapshot with ``reset``; one from which there is no way on,
+    and whoever asks for it, a snapshot. ``next_cursor`` is always there, and goes on after it.
     """
 
     async def snapshot_page(*, reset: bool) -> dict[str, Json]:
-        snapshot, seq = await read_snapshot(
+        whole, seq = await read_snapshot(
             store, conversation, view, reset=reset, settings=settings, now_ms=now_ms
         )
-        return {**list_shape([snapshot], str(seq)), "at_end": seq >= conversation.head_seq}
+        return {**list_shape([whole], str(seq)), "at_end": seq >= conversation.head_seq}
 
-    if after > conversation.head_seq:
-        return await snapshot_page(reset=True)
+    is_ahead = after > conversation.head_seq
+    if is_ahead or snapshot:
+        return await snapshot_page(reset=is_ahead)
     items: list[dict[str, Json]] = []
     deadline_s = anyio.current_time() + wait_s
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -29,12 +30,16 @@ pytestmark = pytest.mark.anyio
 EVENTS = "/v1/conversations/conv_a/events"
 
 
-def folded(peer: Peer) -> ConversationState:
+def fold(values: Sequence[Any]) -> ConversationState:
     state = ConversationState()
-    for value in peer.values:
+    for value in values:
         if "seq" in value:
             state = apply(state, decode_event(value))
     return state
+
+
+def folded(peer: Peer) -> ConversationState:
+    return fold(peer.values)
 
 
 # headers and framing ----------------------------------------------------------------------
@@ -717,7 +722,9 @@ async def test_events_come_as_a_page_where_json_is_asked_for() -> None:
         assert rest == now == {"items": [], "next_cursor": "5", "at_end": True}
 
 
-@pytest.mark.parametrize("query", ["?snapshot=1", "?until=idle", "?after=x", "?wait=x", "?wait=-1"])
+@pytest.mark.parametrize(
+    "query", ["?snapshot=yes", "?until=idle", "?after=x", "?wait=x", "?wait=-1"]
+)
 async def test_a_page_takes_no_parameters_of_a_stream(query: str) -> None:
     async with surface() as s:
         await s.bare_conversation()
@@ -725,6 +732,60 @@ async def test_a_page_takes_no_parameters_of_a_stream(query: str) -> None:
         response = await s.client.get(EVENTS + query, headers={"accept": "application/json"})
 
         assert response.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "resets"),
+    [
+        ("?snapshot=1", False),
+        ("?snapshot=1&after=0", False),
+        ("?snapshot=1&after=7", False),
+        ("?snapshot=1&after=now", False),
+        ("?snapshot=1&wait=100", False),
+        ("?snapshot=1&after=8", True),
+        ("?snapshot=1&view=public", False),
+    ],
+)
+@pytest.mark.requirement("gateway:poll:snapshot")
+async def test_a_page_is_one_snapshot_where_it_is_asked_for(query: str, resets: bool) -> None:
+    async with surface() as s:
+        conversation_id = await s.world.conversation()
+        await s.world.ask(conversation_id)
+        url = f"/v1/conversations/{conversation_id}/events"
+        headers = {"accept": "application/json"}
+
+        asked = json_of(await s.client.get(url + query, headers=headers))
+        await s.world.ask(conversation_id)
+        rest = json_of(await s.client.get(url + f"?after={asked['next_cursor']}", headers=headers))
+        whole = json_of(await s.client.get(url, headers=headers))
+
+        (snapshot,) = asked["items"]
+        assert snapshot["type"] == "conversation.snapshot"
+        assert snapshot.get("reset", False) is resets
+        assert (
+            (asked["next_cursor"], asked["at_end"]) == (str(snapshot["seq"]), True) == ("7", True)
+        )
+        assert [item["seq"] for item in rest["items"]] == list(range(8, 15))
+        assert fold([snapshot, *rest["items"]]).messages == fold(whole["items"]).messages
+
+
+@pytest.mark.requirement("gateway:poll:snapshot")
+async def test_a_snapshot_page_shows_a_turn_that_runs_and_the_next_page_goes_on() -> None:
+    async with surface() as s:
+        conversation_id = await s.world.conversation()
+        turn_id = await s.world.submit(conversation_id, engine="external")
+        url = f"/v1/conversations/{conversation_id}/events"
+        headers = {"accept": "application/json"}
+
+        asked = json_of(await s.client.get(url + "?snapshot=1", headers=headers))
+        pages = json_of(await s.client.get(url + "?snapshot=0", headers=headers))
+        await s.client.post(f"/v1/conversations/{conversation_id}/turns/{turn_id}/cancel")
+        rest = json_of(await s.client.get(url + f"?after={asked['next_cursor']}", headers=headers))
+        whole = json_of(await s.client.get(url, headers=headers))
+
+        assert turn_id in fold(asked["items"]).running
+        assert pages["items"] == whole["items"][: len(pages["items"])]
+        assert fold([*asked["items"], *rest["items"]]).messages == fold(whole["items"]).messages
 
 
 async def test_a_long_poll_waits_for_the_first_event() -> None:

@@ -27,7 +27,7 @@ from blockwire.gateway.streams.subscription import read_wish, read_wishes, subsc
 __all__ = ["EVENT_OPERATIONS"]
 
 _EVENTS: Final = "/v1/conversations/{conversation_id}/events"
-_ONLY_STREAM: Final = ("snapshot", "until")
+_ONLY_STREAM: Final = ("until",)
 _ONLY_PAGE: Final = ("wait",)
 
 
@@ -90,7 +90,7 @@ def _wants_page(call: Call) -> bool:
 
 
 async def _answer_page(call: Call) -> Answer:
-    view, wait_s = call.view(), call.wait_s()
+    view, wait_s, snapshot = call.view(), call.wait_s(), call.flag("snapshot")
     wish = read_wish(
         call.conversation_id, call.query.get("after"), call.headers.get("last-event-id", "")
     )
@@ -102,6 +102,7 @@ async def _answer_page(call: Call) -> Answer:
         page = await call.service.read_events(
             call.conversation_id,
             after=after,
+            snapshot=snapshot,
             view=view,
             limit_bytes=call.surface.settings.page_bytes_max,
             wait_s=wait_s,
@@ -128,7 +129,7 @@ _LAST_EVENT_ID: Final = Parameter(
 )
 _SNAPSHOT: Final = Parameter(
     name="snapshot",
-    description="1 sends a snapshot first, which replaces all state.",
+    description="1 sends a snapshot first, which replaces all state; as a page, it alone.",
     schema={"enum": ["0", "1"], "default": "0"},
 )
 _TICKET: Final = Parameter(

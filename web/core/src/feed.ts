@@ -79,6 +79,14 @@ export class ConversationFeed {
     return this.#line.turns;
   }
 
+  /**
+   * Why turns left the line without a start, as far as it was told here: by turn `cancelled`,
+   * `stopping`, or the code of what refused its start.
+   */
+  get dequeued(): ReadonlyMap<string, string> {
+    return this.#line.left;
+  }
+
   /** How the feed does. */
   get status(): FeedStatus {
     return this.#status;
@@ -142,6 +150,7 @@ export class ConversationFeed {
     if (this.#isClosed) return;
     const before = this.#state;
     const lineBefore = this.#line.turns;
+    const leftBefore = this.#line.left;
     let refusedCode: string | null = null;
     for (const event of events) {
       try {
@@ -153,7 +162,8 @@ export class ConversationFeed {
       }
       this.#line.take(event);
     }
-    if (this.#state !== before || this.#line.turns !== lineBefore) this.#notify();
+    const isOther = this.#line.turns !== lineBefore || this.#line.left !== leftBefore;
+    if (this.#state !== before || isOther) this.#notify();
     if (refusedCode !== null && !this.#isClosed) this.#handle?.resync(refusedCode);
   }
 

@@ -4,14 +4,26 @@ import type { StreamEvent } from "./events.ts";
 import type { QueuedTurn } from "./feed.ts";
 import { type JsonObject, member } from "./values.ts";
 
+/** Turns of which it is known why they left the line; the first of more is forgotten. */
+export const LEFT_TURNS_MAX = 64;
+
 /** Who waits, as the stream tells it. */
 export class TurnLine {
   #turns: readonly QueuedTurn[] = [];
+  #left: ReadonlyMap<string, string> = new Map();
   #version = 0;
 
   /** In order; another array after each change. */
   get turns(): readonly QueuedTurn[] {
     return this.#turns;
+  }
+
+  /**
+   * Why turns left the line without a start, by turn: `cancelled`, `stopping`, or the code of what
+   * refused its start. Another map after each change.
+   */
+  get left(): ReadonlyMap<string, string> {
+    return this.#left;
   }
 
   /** Rises with each change that the stream tells. */
@@ -28,6 +40,8 @@ export class TurnLine {
       const position = member(event as unknown as JsonObject, "position");
       if (typeof position === "number") this.#put(turnId, position);
     } else if (type === "turn.dequeued" || type === "turn.started") {
+      const reason = member(event as unknown as JsonObject, "reason");
+      if (type === "turn.dequeued" && typeof reason === "string") this.#tellLeft(turnId, reason);
       this.#remove(turnId);
     }
   }
@@ -46,6 +60,10 @@ export class TurnLine {
       turns.every(({ turnId }, at) => turnId === this.#turns[at]?.turnId);
     if (!isSame) this.#turns = turns;
     return true;
+  }
+
+  #tellLeft(turnId: string, reason: string): void {
+    this.#left = new Map([...this.#left, [turnId, reason] as const].slice(-LEFT_TURNS_MAX));
   }
 
   #put(turnId: string, position: number): void {

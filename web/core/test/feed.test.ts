@@ -304,6 +304,7 @@ describe("a feed", () => {
     tell({ type: "turn.queued", turn_id: "t_c", position: 3 });
     tell({ type: "turn.dequeued", turn_id: "t_a", reason: "cancelled" });
     await settle();
+    expect([...feed.dequeued]).toEqual([["t_a", "cancelled"]]);
     expect(feed.queued).toEqual([
       { turnId: "t_b", position: 1 },
       { turnId: "t_c", position: 2 },

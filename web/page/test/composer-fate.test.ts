@@ -169,6 +169,7 @@ class Day {
       queued: this.world.line.map((row, at) => ({ turnId: row.id, position: at + 1 })),
       running: running === undefined ? null : { turnId: running.id, request: null },
       seenIds: isShown ? ids.filter((id) => this.world.started.some((row) => row.id === id)) : [],
+      left: [],
     });
   }
 

@@ -23,7 +23,7 @@ function turn(id: string, status: string, more: Partial<TurnAnswer> = {}): TurnA
 }
 
 function view(more: Partial<FeedView> = {}): ComposerEvent {
-  const calm = { isLive: true, isGone: false, queued: [], running: null, seenIds: [] };
+  const calm = { isLive: true, isGone: false, queued: [], running: null, seenIds: [], left: [] };
   return { type: "feed", ...calm, ...more };
 }
 
@@ -245,6 +245,27 @@ describe("the line", () => {
     const led = queued();
     led.do(view({ queued: [{ turnId: "t1", position: 3 }] }));
     expect(led.state.questions[0]?.position).toBe(3);
+  });
+
+  it.each([
+    ["cancelled", "Why?", [], "handed-back"],
+    ["engine_not_found", "Why?", [], "refused"],
+    ["last_turn_mismatch", "", ["undecided"], undefined],
+    // The next gateway does not know it, and is asked.
+    ["stopping", "", ["queued"], undefined],
+  ])("takes at once that a question left it: %s", (reason, text, stages, kind) => {
+    const led = queued().do(view({ left: [{ turnId: "t1", reason }] }));
+    expect(led.state.text).toBe(text);
+    expect(led.stages).toEqual(stages);
+    expect(led.state.notice?.kind).toBe(kind);
+    if (kind === "refused") expect(led.state.notice?.fault?.code).toBe(reason);
+  });
+
+  it("says nothing of a question that was taken back here", () => {
+    const led = queued().do({ type: "take-back", key: "k1" });
+    led.do(view({ left: [{ turnId: "t1", reason: "cancelled" }] }));
+    expect(led.state.text).toBe("Why?");
+    expect(led.state.notice).toBeNull();
   });
 
   it("gives a question back that is taken out of it", () => {

@@ -266,7 +266,7 @@ describe("the desk", () => {
     const one = desk(memory);
     const runner = one.of("conv_1");
     runner.dispatch({ type: "typed", text: "my words" });
-    const view = { isLive: true, queued: [], running: null, seenIds: [] };
+    const view = { isLive: true, queued: [], running: null, seenIds: [], left: [] };
     runner.dispatch({ type: "feed", ...view, isGone: true });
     expect(one.of(null).state.value.text).toBe("my words");
     expect(one.of("conv_1").state.value.text).toBe("");
@@ -294,6 +294,7 @@ describe("the desk", () => {
       conversationId: "conv_1",
       state: { message: () => undefined, running },
       queued: [],
+      dequeued: new Map(),
       status: { kind: "live" },
       subscribe: (added) => {
         listener = added;
@@ -398,6 +399,7 @@ describe("answers of the gateway", () => {
         running: new Map([["t", { status: "suspended", request }]]),
       },
       queued: [],
+      dequeued: new Map(),
       status: { kind: "live" },
       subscribe: () => () => {},
     });

@@ -12,6 +12,7 @@ import {
   cancelled,
   checked,
   checkFailed,
+  dequeued,
   gone,
   handBack,
   submitFailed,
@@ -275,6 +276,7 @@ function feed(state: ComposerState, view: FeedView, effects: Effect[]): Composer
   if (next.answering !== null && next.answering.requestId !== view.running?.request?.id) {
     next = next.answering.isSending ? { ...next, answering: null } : answeredElsewhere(next);
   }
+  next = dequeued(next, view.left);
   if (!view.isLive) return next;
   const isBack = !state.isLive;
   // A network that is back is a reason to send at once, what was refused for a while is not.

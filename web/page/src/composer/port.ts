@@ -32,6 +32,7 @@ export interface ComposerFeed {
     readonly running: ReadonlyMap<string, RunningTurn>;
   };
   readonly queued: readonly { readonly turnId: string; readonly position: number }[];
+  readonly dequeued: ReadonlyMap<string, string>;
   readonly status: { readonly kind: string };
   subscribe(listener: () => void): () => void;
 }
@@ -54,6 +55,10 @@ export function viewOf(feed: ComposerFeed, placedIds: readonly string[]): FeedVi
     queued: feed.queued.map(({ turnId, position }) => ({ turnId, position })),
     running,
     seenIds: placedIds.filter((id) => feed.state.message(id) !== undefined),
+    left: placedIds.flatMap((turnId) => {
+      const reason = feed.dequeued.get(turnId);
+      return reason === undefined ? [] : [{ turnId, reason }];
+    }),
   };
 }
 
@@ -69,9 +74,9 @@ export function isSameView(one: FeedView, other: FeedView): boolean {
       ({ turnId, position }, at) =>
         turnId === other.queued[at]?.turnId && position === other.queued[at]?.position,
     ) &&
-    // A turn that is seen is waited for no more, so this list is mostly empty.
-    one.seenIds.length === 0 &&
-    other.seenIds.length === 0
+    // A turn that is seen or handed back is waited for no more, so these lists are mostly empty.
+    one.seenIds.length + one.left.length === 0 &&
+    other.seenIds.length + other.left.length === 0
   );
 }
 

@@ -7,7 +7,15 @@
  */
 
 import { draftFile, joined } from "./state.ts";
-import type { ComposerState, Effect, Fault, Notice, Question, TurnAnswer } from "./types.ts";
+import type {
+  ComposerState,
+  Effect,
+  Fault,
+  LeftTurn,
+  Notice,
+  Question,
+  TurnAnswer,
+} from "./types.ts";
 import { isDoubtful, pauseMs, wayOf } from "./ways.ts";
 
 /** Between two looks at a turn that is said to be handed back. */
@@ -202,6 +210,33 @@ export function checkFailed(
     isReturning: false,
     isDoubtful: true,
   });
+}
+
+/** Take what the stream told of turns that left the line without a start. */
+export function dequeued(state: ComposerState, left: readonly LeftTurn[]): ComposerState {
+  return left.reduce((next, { turnId, reason }) => {
+    const question = ofTurn(next, turnId);
+    // What a gateway that stops had in line is asked again of the next one.
+    if (question === undefined || reason === "stopping") return next;
+    if (reason === "cancelled") return handBack(next, [question], handedBack(question));
+    if (question.isUnwanted) return handBack(next, [question], null);
+    const fault: Fault = {
+      code: reason,
+      message: "",
+      status: 409,
+      retryable: false,
+      retryAfterS: null,
+    };
+    if (wayOf(fault) !== "decide") {
+      return handBack(next, [question], { kind: "refused", fault, count: 1 });
+    }
+    return withQuestion(next, question.key, {
+      ...question,
+      stage: "undecided",
+      turnId: null,
+      position: null,
+    });
+  }, state);
 }
 
 /** Take that a turn is over, or out of the line, because it was to be. */

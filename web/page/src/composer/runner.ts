@@ -15,19 +15,11 @@ import {
   readFault,
   readId,
   readTurn,
-  readUpload,
   viewOf,
 } from "./port.ts";
 import { saved } from "./state.ts";
-import type {
-  ComposerEvent,
-  ComposerState,
-  Effect,
-  Fault,
-  FeedView,
-  NewFile,
-  Question,
-} from "./types.ts";
+import type { ComposerEvent, ComposerState, Effect, Fault, FeedView, Question } from "./types.ts";
+import { Uploads } from "./uploads.ts";
 
 /** A submit without an answer for so long counts as lost, and is sent again under its key. */
 export const SUBMIT_MS_MAX = 30_000;
@@ -59,9 +51,7 @@ export class ComposerRunner {
   readonly state: ReadonlySignal<ComposerState>;
   readonly #state: Signal<ComposerState>;
   readonly #parts: RunnerParts;
-  readonly #files = new Map<string, File>();
-  readonly #uploads = new Map<string, AbortController>();
-  readonly #previews = new Map<string, string>();
+  readonly #uploads: Uploads;
   #feed: ComposerFeed | null = null;
   #unsubscribe: (() => void) | null = null;
   #wake: (() => void) | null = null;
@@ -73,6 +63,11 @@ export class ComposerRunner {
     this.#parts = parts;
     this.#state = signal(state);
     this.state = this.#state;
+    this.#uploads = new Uploads({
+      port: parts.port,
+      newKey: parts.newKey,
+      dispatch: (event) => this.dispatch(event),
+    });
   }
 
   /** Let something happen. */
@@ -125,22 +120,18 @@ export class ComposerRunner {
 
   /** Take files into the draft, in their order. */
   addFiles(files: readonly File[]): void {
-    const added = files.map((file): NewFile => {
-      const localId = this.#parts.newKey();
-      this.#files.set(localId, file);
-      return { localId, name: file.name, mediaType: file.type, size: file.size };
-    });
+    const added = this.#uploads.add(files);
     if (added.length > 0) this.dispatch({ type: "files-added", files: added });
   }
 
   /** The bytes of the draft's files that are here, in their order. */
   ownFiles(): File[] {
-    return this.#state.value.files.flatMap((file) => this.#files.get(file.localId) ?? []);
+    return this.#state.value.files.flatMap((file) => this.#uploads.file(file.localId) ?? []);
   }
 
   /** Whether the bytes of a file are here, so that it can be sent once more. */
   hasBytes(localId: string): boolean {
-    return this.#files.has(localId);
+    return this.#uploads.file(localId) !== undefined;
   }
 
   /** The time by the clock that holds and pauses are in. */
@@ -150,13 +141,7 @@ export class ComposerRunner {
 
   /** The address of a picture of the draft, from its own bytes; null where there is none. */
   previewUrl(localId: string): string | null {
-    const known = this.#previews.get(localId);
-    if (known !== undefined) return known;
-    const file = this.#files.get(localId);
-    if (file === undefined || !PREVIEWED.has(file.type)) return null;
-    const url = URL.createObjectURL(file);
-    this.#previews.set(localId, url);
-    return url;
+    return this.#uploads.previewUrl(localId);
   }
 
   /** Keep what outlives a reload, now. */
@@ -177,7 +162,7 @@ export class ComposerRunner {
     this.#unsubscribe?.();
     this.#wake?.();
     this.#keep?.();
-    for (const id of [...this.#files.keys()]) this.#dropFile(id);
+    this.#uploads.close();
   }
 
   #keepSoon(): void {
@@ -238,10 +223,10 @@ export class ComposerRunner {
         );
         break;
       case "upload":
-        this.#upload(effect.conversationId, effect.localId);
+        void this.#uploads.start(effect.conversationId, effect.localId);
         break;
       case "drop-file":
-        this.#dropFile(effect.localId);
+        this.#uploads.drop(effect.localId);
         break;
       case "answer":
         void this.#try(
@@ -303,37 +288,6 @@ export class ComposerRunner {
     );
   }
 
-  #upload(conversationId: string, localId: string): void {
-    const file = this.#files.get(localId);
-    if (file === undefined) return;
-    const control = new AbortController();
-    this.#uploads.set(localId, control);
-    const onProgress = (sent: number, total: number): void => {
-      if (control.signal.aborted) return;
-      this.dispatch({ type: "file-progress", localId, share: total > 0 ? sent / total : 0 });
-    };
-    void this.#try(
-      () =>
-        this.#parts.port.upload(conversationId, file, file.name, {
-          onProgress,
-          signal: control.signal,
-        }),
-      (row) => ({ type: "file-done", localId, file: readUpload(row, file.name, file.size) }),
-      (fault) => ({ type: "file-failed", localId, fault }),
-    ).finally(() => {
-      if (this.#uploads.get(localId) === control) this.#uploads.delete(localId);
-    });
-  }
-
-  #dropFile(localId: string): void {
-    this.#uploads.get(localId)?.abort();
-    this.#uploads.delete(localId);
-    this.#files.delete(localId);
-    const url = this.#previews.get(localId);
-    if (url !== undefined) URL.revokeObjectURL(url);
-    this.#previews.delete(localId);
-  }
-
   #wakeAt(atMs: number | null): void {
     this.#wake?.();
     this.#wake = null;
@@ -342,11 +296,3 @@ export class ComposerRunner {
     this.#wake = this.#parts.later(() => this.dispatch({ type: "tick" }), wait);
   }
 }
-
-/** Pictures that every browser draws and that can hold no program. */
-const PREVIEWED: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-]);

@@ -232,6 +232,12 @@ export type ComposerEvent =
   | { readonly type: "try-now" }
   | { readonly type: "tick" };
 
+/** A turn that left the line: `cancelled`, `stopping`, or the code of what refused its start. */
+export interface LeftTurn {
+  readonly turnId: string;
+  readonly reason: string;
+}
+
 /** What the stream of the conversation shows now. */
 export interface FeedView {
   readonly isLive: boolean;
@@ -240,6 +246,8 @@ export interface FeedView {
   readonly running: Running | null;
   /** Of the turns of our questions, those whose message is there. */
   readonly seenIds: readonly string[];
+  /** Of the turns of our questions, those that left the line without a start, and why. */
+  readonly left: readonly LeftTurn[];
 }
 
 export type Effect =

@@ -72,6 +72,22 @@ export function connectionLost(): GatewayError {
   });
 }
 
+/** The error for a stream that does not fit what came before, time and again. */
+export function streamInconsistent(code: string, details: FailureDetails = {}): GatewayError {
+  const detail = `the stream does not fit what came before (${code})`;
+  return new GatewayError("stream_inconsistent", detail, details);
+}
+
+/** The error for a stream whose conversation is no more. */
+export function conversationDeleted(): GatewayError {
+  return new GatewayError("conversation_deleted", "the conversation was deleted");
+}
+
+/** The error for a stream to which nothing is to come. */
+export function streamEnded(): GatewayError {
+  return new GatewayError("stream_ended", "the gateway ended the stream");
+}
+
 /** The error for an answer that no gateway of this version gives. */
 export function invalidAnswer(what: string, status = 0): GatewayError {
   return new GatewayError("invalid_answer", `the gateway answered with ${what}`, { status });

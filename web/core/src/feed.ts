@@ -10,7 +10,7 @@
 import { onAccess } from "./access.ts";
 import { ProtocolError } from "./errors.ts";
 import type { StreamEvent } from "./events.ts";
-import { GatewayError } from "./failures.ts";
+import { type GatewayError, streamEnded } from "./failures.ts";
 import type { Gateway } from "./gateway.ts";
 import { TurnLine } from "./line.ts";
 import type { LinkHandle, LinkStatus, StreamLink } from "./link.ts";
@@ -189,7 +189,7 @@ export class ConversationFeed {
   }
 
   #end(error: GatewayError | undefined): void {
-    const reason = error ?? new GatewayError("stream_ended", "the gateway ended the stream");
+    const reason = error ?? streamEnded();
     this.#lastError = reason;
     this.#tell({ kind: GONE.has(reason.code) ? "deleted" : "refused", error: reason });
   }

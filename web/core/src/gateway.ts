@@ -6,16 +6,17 @@
  */
 
 import { tellAccess } from "./access.ts";
-import { decodeEvent } from "./codec.ts";
-import { ProtocolError } from "./errors.ts";
-import { invalidAnswer, refusal } from "./failures.ts";
-import { type CallOptions, Http, type Query } from "./http.ts";
+import { attachmentPath, Calls, conversationPath, turnPath } from "./calls.ts";
+import type { Query } from "./http.ts";
+import type { MessageState } from "./messagestate.ts";
+import { readEventPage, readMessagePage, readSearchPage } from "./pages.ts";
 import type { StreamRequest } from "./reconnecting.ts";
 import type {
   ConversationChanges,
   EventPage,
   EventsOptions,
   ExportFormat,
+  GatewayOptions,
   MessagesOptions,
   PageOptions,
   RetryOptions,
@@ -38,75 +39,56 @@ import {
   type Ticket,
   type Turn,
 } from "./shapes.ts";
-import { type MessageState, messageState } from "./state.ts";
 import type { StreamAnswer } from "./stream.ts";
 import { systemTiming, type Timing } from "./timing.ts";
 import { streamAnswer } from "./transports.ts";
 import { type UploadOptions, uploadFile } from "./upload.ts";
-import { isObject, type Json, type JsonObject } from "./values.ts";
-
-/** A cursor that is ahead of any log, and is answered with a snapshot (docs/spec/gateway/stream.md). */
-export const CURSOR_AHEAD = Number.MAX_SAFE_INTEGER;
-
-/** Where the gateway is, and who asks. */
-export interface GatewayOptions {
-  /** Without a slash at its end; empty for the page's own origin. */
-  readonly baseUrl?: string;
-  /** A token or a share's secret. Without one the login's cookie counts. */
-  readonly bearer?: string;
-  /** Ask for less than the caller may see. */
-  readonly view?: "public";
-  readonly fetch?: typeof fetch;
-  readonly timing?: Timing;
-}
+import type { Json } from "./values.ts";
 
 /** Calls one gateway. */
 export class Gateway {
-  readonly #http: Http;
-  readonly #view: "public" | undefined;
+  readonly #calls: Calls;
   /** Whether this gateway asks with a token of its own, not with the browser's login. */
   readonly hasBearer: boolean;
 
   constructor(options: GatewayOptions = {}) {
-    this.#view = options.view;
-    this.hasBearer = options.bearer !== undefined;
-    this.#http = new Http({
-      baseUrl: options.baseUrl ?? "",
-      bearer: options.bearer,
-      // Browsers refuse a `fetch` that is called as somebody's method.
-      fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-      timing: options.timing ?? systemTiming,
-    });
+    const { baseUrl = "", bearer, view, timing = systemTiming } = options;
+    this.hasBearer = bearer !== undefined;
+    // Browsers refuse a `fetch` that is called as somebody's method.
+    const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#calls = new Calls({ baseUrl, bearer, fetch: send, timing }, view);
   }
 
   /** The clock and the dice of everything that reads from this gateway. */
   get timing(): Timing {
-    return this.#http.timing;
+    return this.#calls.http.timing;
   }
 
   /** The view that is asked for; undefined for the most that the caller may see. */
   get view(): "public" | undefined {
-    return this.#view;
+    return this.#calls.view;
   }
 
   // the gateway ----------------------------------------------------------------------------
 
   /** Returns versions, engines, bounds, and what the caller may. */
   async capabilities(signal?: AbortSignal): Promise<Capabilities> {
-    return readShape("capabilities", await this.#get("/v1/capabilities", {}, signal, false));
+    return readShape(
+      "capabilities",
+      await this.#calls.getPlain("/v1/capabilities", {}, { signal }),
+    );
   }
 
   /** Trades a token for a cookie that no script can read; other tabs are told. */
   async login(token: string): Promise<Login> {
-    const answer = await this.#http.call("POST", "/v1/login", { body: { token } });
-    const login = readShape("login", answer.value);
+    const login = readShape("login", await this.#calls.post("/v1/login", { token }));
     tellAccess("login");
     return login;
   }
 
   /** Ends the login of the cookie; other tabs are told. */
   async logout(): Promise<void> {
-    await this.#http.call("POST", "/v1/logout");
+    await this.#calls.post("/v1/logout");
     tellAccess("logout");
   }
 
@@ -122,8 +104,8 @@ export class Gateway {
     page: PageOptions = {},
     etag: string | null = null,
   ): Promise<ConversationPage | null> {
-    const answer = await this.#http.call("GET", "/v1/conversations", {
-      query: { cursor: page.cursor, limit: page.limit, view: this.#view },
+    const answer = await this.#calls.http.call("GET", "/v1/conversations", {
+      query: { cursor: page.cursor, limit: page.limit, view: this.view },
       headers: etag === null ? {} : { "if-none-match": etag },
       signal: page.signal,
     });
@@ -134,24 +116,22 @@ export class Gateway {
 
   /** Returns a conversation. */
   async conversation(id: string, signal?: AbortSignal): Promise<Conversation> {
-    return readShape("conversation", await this.#get(conversationPath(id), {}, signal));
+    return readShape("conversation", await this.#calls.get(conversationPath(id), {}, { signal }));
   }
 
   /** Makes a conversation; all of its members may be missing. */
   async createConversation(body: ConversationChanges = {}): Promise<Conversation> {
-    return readShape("conversation", await this.#post("/v1/conversations", body));
+    return readShape("conversation", await this.#calls.post("/v1/conversations", body));
   }
 
   /** Changes what `patch` names and returns the conversation as it is then. */
   async changeConversation(id: string, patch: ConversationChanges): Promise<Conversation> {
-    const body = patch as JsonObject;
-    const answer = await this.#http.call("PATCH", conversationPath(id), { body });
-    return readShape("conversation", answer.value);
+    return readShape("conversation", await this.#calls.patch(conversationPath(id), patch));
   }
 
   /** Deletes a conversation: nothing of it is left. */
   async deleteConversation(id: string): Promise<void> {
-    await this.#http.call("DELETE", conversationPath(id));
+    await this.#calls.http.call("DELETE", conversationPath(id));
   }
 
   /** Returns a new conversation with the messages of this one, up to a turn. */
@@ -159,14 +139,14 @@ export class Gateway {
     id: string,
     body: { readonly turn_id?: string; readonly title?: string | null } = {},
   ): Promise<Conversation> {
-    return readShape("conversation", await this.#post(`${conversationPath(id)}/fork`, body));
+    return readShape("conversation", await this.#calls.post(`${conversationPath(id)}/fork`, body));
   }
 
   // turns ----------------------------------------------------------------------------------
 
   /** Submits a question; the same key and question give the same turn, however often. */
   async submit(id: string, body: Submit, idempotencyKey: string): Promise<Turn> {
-    return this.#start(`${conversationPath(id)}/turns`, body, idempotencyKey);
+    return this.#calls.start(`${conversationPath(id)}/turns`, body, idempotencyKey);
   }
 
   /** Asks the question of a turn that is over once more, as a new turn. */
@@ -176,12 +156,12 @@ export class Gateway {
     body: RetryOptions,
     idempotencyKey: string,
   ): Promise<Turn> {
-    return this.#start(`${turnPath(id, turnId)}/retry`, body, idempotencyKey);
+    return this.#calls.start(`${turnPath(id, turnId)}/retry`, body, idempotencyKey);
   }
 
   /** Ends a turn and returns it; one that waits in line is handed back. */
   async cancel(id: string, turnId: string): Promise<Turn> {
-    return readShape("turn", await this.#post(`${turnPath(id, turnId)}/cancel`));
+    return readShape("turn", await this.#calls.post(`${turnPath(id, turnId)}/cancel`));
   }
 
   /** Answers the request of a suspended turn, which goes on. */
@@ -190,23 +170,20 @@ export class Gateway {
     turnId: string,
     body: { readonly request_id: string; readonly answer: Json },
   ): Promise<Turn> {
-    return readShape("turn", await this.#post(`${turnPath(id, turnId)}/resume`, body));
+    return readShape("turn", await this.#calls.post(`${turnPath(id, turnId)}/resume`, body));
   }
 
   /** Returns a turn with its message as committed; `wait` holds up to so many seconds for its end. */
   async turn(id: string, turnId: string, options: WaitOptions = {}): Promise<Turn> {
-    const answer = await this.#http.call("GET", turnPath(id, turnId), {
-      query: { wait: options.wait, view: this.#view },
-      signal: options.signal,
-      waitMs: (options.wait ?? 0) * 1000,
-    });
-    return readShape("turn", answer.value);
+    const { wait, signal } = options;
+    const more = { signal, waitMs: (wait ?? 0) * 1000 };
+    return readShape("turn", await this.#calls.get(turnPath(id, turnId), { wait }, more));
   }
 
   /** Returns a page of turns without their messages, newest first. */
   async turns(id: string, page: PageOptions = {}): Promise<Page<Turn>> {
-    const query = { cursor: page.cursor, limit: page.limit };
-    const value = await this.#get(`${conversationPath(id)}/turns`, query, page.signal, false);
+    const { signal, ...query } = page;
+    const value = await this.#calls.getPlain(`${conversationPath(id)}/turns`, query, { signal });
     return readPage(value, (item) => readShape("turn", item), page.cursor);
   }
 
@@ -218,24 +195,19 @@ export class Gateway {
    */
   async messages(id: string, options: MessagesOptions = {}): Promise<Page<MessageState>> {
     const { signal, ...query } = options;
-    const value = await this.#get(`${conversationPath(id)}/messages`, query, signal);
-    return readPage(value, readMessage, options.before ?? options.after);
+    const value = await this.#calls.get(`${conversationPath(id)}/messages`, query, { signal });
+    return readMessagePage(value, options.before ?? options.after);
   }
 
   /**
-   * Returns a page of events behind `after`, or a snapshot; `wait` holds up to so many seconds for the
-   * first one.
+   * Returns a page of events behind `after`, or a page that is one snapshot; `wait` holds up to so many
+   * seconds for the first one.
    */
   async eventsPage(id: string, options: EventsOptions = {}): Promise<EventPage> {
-    const after = options.snapshot ? CURSOR_AHEAD : (options.after ?? 0);
-    const value = await this.#get(
-      `${conversationPath(id)}/events`,
-      { after, wait: options.wait },
-      options.signal,
-      true,
-      (options.wait ?? 0) * 1000,
-    );
-    return readEventPage(value);
+    const { after = 0, wait, signal } = options;
+    const query = options.snapshot ? { snapshot: 1 } : { after, wait };
+    const more = { signal, waitMs: (wait ?? 0) * 1000 };
+    return readEventPage(await this.#calls.get(`${conversationPath(id)}/events`, query, more));
   }
 
   /** Opens an event stream: of one conversation, or with null the one of several. */
@@ -245,18 +217,19 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<StreamAnswer> {
     const path = id === null ? "/v1/events" : `${conversationPath(id)}/events`;
-    const init = { headers: this.#http.headers(request.headers), signal };
-    return streamAnswer(await this.#http.send(path, init, request.query));
+    const { http } = this.#calls;
+    const init = { headers: http.headers(request.headers), signal };
+    return streamAnswer(await http.send(path, init, request.query));
   }
 
   /** Returns the address of a conversation's stream for an `EventSource`. */
   eventsUrl(id: string, query: Query): string {
-    return this.#http.url(`${conversationPath(id)}/events`, { ...query, view: this.#view });
+    return this.#calls.http.url(`${conversationPath(id)}/events`, { ...query, view: this.view });
   }
 
   /** Returns a ticket, with which an `EventSource` may open the conversation's stream. */
   async ticket(id: string): Promise<Ticket> {
-    return readShape("ticket", await this.#post(`${conversationPath(id)}/tickets`));
+    return readShape("ticket", await this.#calls.post(`${conversationPath(id)}/tickets`));
   }
 
   // files ----------------------------------------------------------------------------------
@@ -269,17 +242,17 @@ export class Gateway {
     options: UploadOptions = {},
   ): Promise<Attachment> {
     const path = `${conversationPath(conversationId)}/attachments`;
-    return uploadFile(this.#http, path, file, name, options);
+    return uploadFile(this.#calls.http, path, file, name, options);
   }
 
   /** Returns the address of a file. */
   attachmentUrl(id: string): string {
-    return this.#http.url(attachmentPath(id), { view: this.#view });
+    return this.#calls.http.url(attachmentPath(id), { view: this.view });
   }
 
   /** Returns the address of a small picture of a file that is an image, of `size` pixels at most. */
   previewUrl(id: string, size?: number): string {
-    return this.#http.url(`${attachmentPath(id)}/preview`, { size, view: this.#view });
+    return this.#calls.http.url(`${attachmentPath(id)}/preview`, { size, view: this.view });
   }
 
   /**
@@ -287,21 +260,12 @@ export class Gateway {
    * secret is in no URL.
    */
   async blob(url: string, signal?: AbortSignal): Promise<Blob> {
-    const base = this.#http.url("");
-    if (!url.startsWith(`${base}/`) || url.startsWith("//")) {
-      throw invalidAnswer("an address of another origin");
-    }
-    const init: RequestInit = { headers: this.#http.headers() };
-    if (signal !== undefined) init.signal = signal;
-    const response = await this.#http.send(url.slice(base.length), init);
-    if (response.ok) return response.blob();
-    const header = (name: string): string | null => response.headers.get(name);
-    throw refusal(response.status, header, await response.text(), this.timing.nowMs());
+    return this.#calls.http.blob(url, signal);
   }
 
   /** Returns the address of an export. */
   exportUrl(id: string, format: ExportFormat): string {
-    return this.#http.url(`${conversationPath(id)}/export`, { format, view: this.#view });
+    return this.#calls.http.url(`${conversationPath(id)}/export`, { format, view: this.view });
   }
 
   /** Returns an export, with the bearer. */
@@ -313,7 +277,7 @@ export class Gateway {
 
   /** Returns the share links of a conversation, without secrets. */
   async shares(id: string): Promise<readonly Share[]> {
-    const value = await this.#get(`${conversationPath(id)}/shares`, {}, undefined, false);
+    const value = await this.#calls.getPlain(`${conversationPath(id)}/shares`);
     return readPage(value, (item) => readShape("share", item)).items;
   }
 
@@ -322,89 +286,18 @@ export class Gateway {
     id: string,
     body: { readonly expires_at?: number | null } = {},
   ): Promise<NewShare> {
-    return readShape("new_share", await this.#post(`${conversationPath(id)}/shares`, body));
+    return readShape("new_share", await this.#calls.post(`${conversationPath(id)}/shares`, body));
   }
 
   /** Takes a share link back. */
   async deleteShare(id: string, shareId: string): Promise<void> {
     const path = `${conversationPath(id)}/shares/${encodeURIComponent(shareId)}`;
-    await this.#http.call("DELETE", path);
+    await this.#calls.http.call("DELETE", path);
   }
 
   /** Returns one page of the blocks that match, the best first. */
   async search(search: Search, signal?: AbortSignal): Promise<SearchPage> {
-    const value = await this.#get("/v1/search", { ...search }, signal);
-    const page = readPage(value, (item) => readShape("search_hit", item), search.cursor);
-    const isBuilding = isObject(value) && value.index === "building";
-    return { ...page, index: isBuilding ? "building" : "ready" };
-  }
-
-  // ----------------------------------------------------------------------------------------
-
-  async #get(
-    path: string,
-    query: Query,
-    signal?: AbortSignal,
-    hasView = true,
-    waitMs = 0,
-  ): Promise<Json> {
-    const view = hasView ? this.#view : undefined;
-    const options: CallOptions = { query: { ...query, view }, signal, waitMs };
-    return (await this.#http.call("GET", path, options)).value;
-  }
-
-  async #post(path: string, body?: object): Promise<Json> {
-    const options: CallOptions = body === undefined ? {} : { body: body as JsonObject };
-    return (await this.#http.call("POST", path, options)).value;
-  }
-
-  async #start(path: string, body: object, idempotencyKey: string): Promise<Turn> {
-    const answer = await this.#http.call("POST", path, {
-      body: body as JsonObject,
-      headers: { "idempotency-key": idempotencyKey },
-      isRepeatable: true,
-    });
-    return readShape("turn", answer.value);
-  }
-}
-
-/** Returns a fresh idempotency key: no counter that begins anew could ever repeat one. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `key_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
-
-function conversationPath(id: string): string {
-  return `/v1/conversations/${encodeURIComponent(id)}`;
-}
-
-function turnPath(id: string, turnId: string): string {
-  return `${conversationPath(id)}/turns/${encodeURIComponent(turnId)}`;
-}
-
-function attachmentPath(id: string): string {
-  return `/v1/attachments/${encodeURIComponent(id)}`;
-}
-
-function readMessage(item: Json): MessageState {
-  try {
-    return messageState(item);
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    throw invalidAnswer(`a message that is none (${error.code})`);
-  }
-}
-
-function readEventPage(value: Json): EventPage {
-  const next = isObject(value) ? Number(value.next_cursor) : Number.NaN;
-  if (!isObject(value) || !Array.isArray(value.items) || !Number.isSafeInteger(next)) {
-    throw invalidAnswer("a page of events that is none");
-  }
-  try {
-    const items = value.items.map(decodeEvent);
-    return { items, next_cursor: next, at_end: value.at_end === true };
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    throw invalidAnswer(`an event that is none (${error.code})`);
+    const value = await this.#calls.get("/v1/search", { ...search }, { signal });
+    return readSearchPage(value, search.cursor);
   }
 }

@@ -116,6 +116,24 @@ export class Http {
   }
 
   /**
+   * Returns the bytes behind an address of this gateway.
+   *
+   * @throws GatewayError; `invalid_answer` for an address of another origin.
+   */
+  async blob(url: string, signal?: AbortSignal): Promise<Blob> {
+    const base = this.url("");
+    if (!url.startsWith(`${base}/`) || url.startsWith("//")) {
+      throw invalidAnswer("an address of another origin");
+    }
+    const init: RequestInit = { headers: this.headers() };
+    if (signal !== undefined) init.signal = signal;
+    const response = await this.send(url.slice(base.length), init);
+    if (response.ok) return response.blob();
+    const header = (name: string): string | null => response.headers.get(name);
+    throw refusal(response.status, header, await response.text(), this.timing.nowMs());
+  }
+
+  /**
    * Calls a route and returns its answer. What may be repeated is, a few times, where that may help.
    *
    * @throws GatewayError; the signal's reason when the caller gave up.

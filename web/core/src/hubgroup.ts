@@ -1,7 +1,7 @@
 /** One stream of the hub, with the conversations on it. */
 
 import type { GatewayError } from "./failures.ts";
-import type { Channel } from "./hub.ts";
+import type { Channel } from "./hubchannels.ts";
 import type { HubIo } from "./hubio.ts";
 import {
   type Frame,
@@ -11,9 +11,8 @@ import {
   Multiplex,
   STREAM_CONVERSATIONS_MAX,
 } from "./multiplex.ts";
-import { PAUSE_MS_MAX, RETRY_MS } from "./reconnecting.ts";
+import { retryPauseMs } from "./reconnecting.ts";
 import { type LinkStatus, StreamDriver } from "./stream.ts";
-import { pauseMs } from "./timing.ts";
 
 /** Who hears of a stream. */
 export interface GroupHandler {
@@ -98,7 +97,7 @@ export class HubGroup {
   retryLater(error: GatewayError): void {
     this.#failureCount += 1;
     const { timing } = this.#io;
-    const delayMs = pauseMs(this.#failureCount, RETRY_MS, PAUSE_MS_MAX, timing.random);
+    const delayMs = retryPauseMs(this.#failureCount, timing.random);
     this.#cancelRestart?.();
     this.#cancelRestart = timing.schedule(delayMs, () => this.restart());
     this.#follow({ kind: "waiting", error, retryAtMs: timing.nowMs() + delayMs });

@@ -3,9 +3,8 @@
 import { GatewayError, unreachable } from "./failures.ts";
 import type { HubIo, HubPage } from "./hubio.ts";
 import type { Frame } from "./multiplex.ts";
-import { PAUSE_MS_MAX, RETRY_MS } from "./reconnecting.ts";
+import { retryPauseMs } from "./reconnecting.ts";
 import type { LinkStatus } from "./stream.ts";
-import { pauseMs } from "./timing.ts";
 
 /** Pages that a reader reads before it takes a snapshot instead: it is too far behind. */
 export const CATCH_UP_PAGES_MAX = 8;
@@ -20,10 +19,11 @@ export interface HubReaderOptions {
   readonly io: HubIo;
   send(texts: string[]): void;
   tell(status: LinkStatus): void;
-  /** It has all up to this number; returns how the stream does that goes on from there. */
-  caughtUp(cursor: number): LinkStatus;
-  /** There is no way on. */
-  failed(error: GatewayError): void;
+  /**
+   * It has all up to this number; returns how the stream does that goes on from there, or null when
+   * that is ahead already.
+   */
+  caughtUp(cursor: number): LinkStatus | null;
   /** The page has to read by itself. */
   full(): void;
   closed(): void;
@@ -41,6 +41,8 @@ export class HubReader {
   #hasOverflowed = false;
   #cancelPause: (() => void) | null = null;
   #failureCount = 0;
+  // How often in a row the stream was ahead of what the pages told.
+  #behindCount = 0;
   #isClosed = false;
 
   constructor(options: HubReaderOptions) {
@@ -99,6 +101,12 @@ export class HubReader {
   wake(): void {
     this.#failureCount = 0;
     if (this.#cancelPause !== null) this.#catchUp();
+  }
+
+  /** Stops, and tells the page why there is no way on. */
+  end(error: GatewayError): void {
+    this.tell({ kind: "ended", error });
+    this.close();
   }
 
   /** Stops: the page goes on by itself. */
@@ -202,24 +210,41 @@ export class HubReader {
       for (const one of rest) this.#keep(one);
       return;
     }
-    this.#stopCatchingUp();
     this.flush();
     this.#goLive();
   }
 
   #goLive(): void {
+    const status = this.#options.caughtUp(this.#cursor ?? 0);
+    if (status === null) {
+      this.#readOn();
+      return;
+    }
     this.#stopCatchingUp();
-    this.tell(this.#options.caughtUp(this.#cursor ?? 0));
+    this.#behindCount = 0;
+    this.tell(status);
+  }
+
+  /** A page was made before the stream began, and came after that: what is between came by neither. */
+  #readOn(): void {
+    this.#behindCount += 1;
+    if (this.#behindCount === 1) {
+      this.#catchUp();
+      return;
+    }
+    // Pages that stay behind the stream are not asked for in a busy loop.
+    const delayMs = retryPauseMs(this.#behindCount - 1, this.#options.io.timing.random);
+    this.#cancelPause = this.#options.io.timing.schedule(delayMs, () => this.#catchUp());
   }
 
   #failed(error: GatewayError): void {
     if (!error.retryable) {
-      this.#options.failed(error);
+      this.end(error);
       return;
     }
     const { timing } = this.#options.io;
     this.#failureCount += 1;
-    const pause = pauseMs(this.#failureCount, RETRY_MS, PAUSE_MS_MAX, timing.random);
+    const pause = retryPauseMs(this.#failureCount, timing.random);
     const delayMs = pause + (error.retryAfterS ?? 0) * 1000;
     this.#cancelPause = timing.schedule(delayMs, () => this.#catchUp());
     this.tell({ kind: "waiting", error, retryAtMs: timing.nowMs() + delayMs });

@@ -4,12 +4,13 @@
 export { type AccessChange, onAccess } from "./access.ts";
 export { AppendLog } from "./appendlog.ts";
 export { BlockState } from "./blockstate.ts";
+export { newKey } from "./calls.ts";
 export { decodeEvent } from "./codec.ts";
 export { ProtocolError } from "./errors.ts";
 export type * from "./events.ts";
 export { GatewayError } from "./failures.ts";
 export { ConversationFeed, type FeedStatus, type QueuedTurn } from "./feed.ts";
-export * from "./gateway.ts";
+export { Gateway } from "./gateway.ts";
 export { Hub, type HubConnection, type HubPort } from "./hub.ts";
 export { gatewayHubIo, type HubIo } from "./hubio.ts";
 export type { FromHub, ToHub } from "./hubmessages.ts";

@@ -18,6 +18,7 @@ import {
   PROTOCOL_HEADER,
   protocolMismatch,
   refusal,
+  streamInconsistent,
 } from "./failures.ts";
 import { type ServerSentEvent, SseDecoder } from "./sse.ts";
 import { pauseMs } from "./timing.ts";
@@ -87,6 +88,11 @@ export interface StreamSource<Item> {
   receiveEof(): Effect<Item>[];
   /** Takes a connection that failed, broke or fell silent. */
   receiveFailure(error: GatewayError): Effect<Item>[];
+}
+
+/** Returns the pause after so many failures in a row, where no stream asked for another one. */
+export function retryPauseMs(failureCount: number, random: () => number): number {
+  return pauseMs(failureCount, RETRY_MS, PAUSE_MS_MAX, random);
 }
 
 /** The pauses and judgements of one {@link StreamSource}; it has one and asks it. */
@@ -179,8 +185,7 @@ export class Reconnecting {
     this.#decoder = null;
     this.#hasProgress = false;
     this.#resyncCount += 1;
-    const detail = `the stream does not fit what came before (${code})`;
-    const error = new GatewayError("stream_inconsistent", detail, { retryable: true });
+    const error = streamInconsistent(code, { retryable: true });
     if (this.#resyncCount > RESYNCS_MAX) return { kind: "failed", error };
     // The first is at once: most likely it heals all.
     const delayMs = this.#resyncCount === 1 ? 0 : this.#pauseMs(this.#resyncCount - 1);

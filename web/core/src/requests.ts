@@ -5,7 +5,20 @@
  */
 
 import type { StreamEvent } from "./events.ts";
+import type { Timing } from "./timing.ts";
 import type { JsonObject } from "./values.ts";
+
+/** Where the gateway is, and who asks. */
+export interface GatewayOptions {
+  /** Without a slash at its end; empty for the page's own origin. */
+  readonly baseUrl?: string;
+  /** A token or a share's secret. Without one the login's cookie counts. */
+  readonly bearer?: string;
+  /** Ask for less than the caller may see. */
+  readonly view?: "public";
+  readonly fetch?: typeof fetch;
+  readonly timing?: Timing;
+}
 
 /** What a conversation is made with, or changed to; null takes a member back. */
 export interface ConversationChanges {

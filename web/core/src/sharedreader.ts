@@ -3,14 +3,14 @@
 import { decodeEvent } from "./codec.ts";
 import { ProtocolError } from "./errors.ts";
 import type { StreamEvent } from "./events.ts";
-import { GatewayError } from "./failures.ts";
+import { streamInconsistent } from "./failures.ts";
 import type { ToHub } from "./hubmessages.ts";
 import { decodeJson, ENVELOPED_DEPTH_MAX } from "./json.ts";
 import type { LinkHandle, LinkHandler, StreamLink } from "./link.ts";
-import { PAUSE_MS_MAX, RESYNCS_MAX, RETRY_MS } from "./reconnecting.ts";
+import { RESYNCS_MAX, retryPauseMs } from "./reconnecting.ts";
 import type { LinkStatus } from "./stream.ts";
 import { judge } from "./subscription.ts";
-import { pauseMs, type Timing } from "./timing.ts";
+import type { Timing } from "./timing.ts";
 
 /** What a reader is given by its link. */
 export interface ReaderContext {
@@ -77,14 +77,12 @@ export class SharedReader implements LinkHandle {
     this.#hasProgress = false;
     this.#resyncCount += 1;
     if (this.#resyncCount > RESYNCS_MAX) {
-      const detail = `the stream does not fit what came before (${code})`;
-      this.#end({ kind: "ended", error: new GatewayError("stream_inconsistent", detail) });
+      this.#end({ kind: "ended", error: streamInconsistent(code) });
       return;
     }
     const { timing, key } = this.#context;
     const failureCount = this.#resyncCount - 1;
-    const delayMs =
-      failureCount === 0 ? 0 : pauseMs(failureCount, RETRY_MS, PAUSE_MS_MAX, timing.random);
+    const delayMs = failureCount === 0 ? 0 : retryPauseMs(failureCount, timing.random);
     this.#cancelResync?.();
     this.#cancelResync = timing.schedule(delayMs, () => this.#context.post({ op: "resync", key }));
   }

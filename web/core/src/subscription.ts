@@ -12,7 +12,7 @@
 import { decodeEvent } from "./codec.ts";
 import { ProtocolError } from "./errors.ts";
 import type { StreamEvent } from "./events.ts";
-import { GatewayError } from "./failures.ts";
+import { conversationDeleted, GatewayError } from "./failures.ts";
 import { decodeJson, ENVELOPED_DEPTH_MAX } from "./json.ts";
 import {
   type Effect,
@@ -155,8 +155,7 @@ export class Subscription implements StreamSource<StreamEvent> {
     if (verdict === "unnumbered") {
       const type: string = event.type;
       if (type !== "conversation.deleted") return null;
-      const error = new GatewayError("conversation_deleted", "the conversation was deleted");
-      return { kind: "failed", error };
+      return { kind: "failed", error: conversationDeleted() };
     }
     this.#cursor = event.seq ?? 0;
     if (verdict === "replaces") this.#wantsSnapshot = false;

@@ -154,8 +154,9 @@ export class FakeGateway {
 
   #page(log: Log, query: URLSearchParams): Response {
     const after = Number(query.get("after"));
-    if (after > log.head) {
-      const items = [log.snapshot(true) as unknown as Json];
+    const isAhead = after > log.head;
+    if (isAhead || query.get("snapshot") === "1") {
+      const items = [log.snapshot(isAhead) as unknown as Json];
       return json({ items, next_cursor: String(log.head), at_end: true });
     }
     const rest = log.events.filter((event) => (event.seq ?? 0) > after);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { IDLE_MS, PORT_SILENCE_MS } from "../src/hub.ts";
+import { PORT_SILENCE_MS } from "../src/hub.ts";
+import { IDLE_MS } from "../src/hubchannels.ts";
 import type { FromHub, ToHub } from "../src/hubmessages.ts";
 import {
   ConversationFeed,
@@ -168,6 +169,26 @@ describe("tabs of one browser", () => {
     expect(second.isLoaded).toBe(false);
     await all.time.advance(1_000);
     all.expectWhole(second);
+  });
+
+  test("a page that was made before the stream began, and comes after that, is not the last", async () => {
+    const all = browser("behind", "a");
+    all.grow("a", 3);
+    // The next answer is long on its way, those after it are not.
+    all.server.onTheWay = () => {
+      all.server.onTheWay = () => Promise.resolve();
+      return new Promise((done) => all.time.schedule(2_000, () => done()));
+    };
+    const slow = all.feed(all.link(), "a");
+    await all.time.advance(500);
+    all.grow("a", 7);
+    const quick = all.feed(all.link(), "a");
+    await all.time.advance(500);
+    expect([quick.status.kind, slow.isLoaded]).toEqual(["live", false]);
+    await all.time.advance(2_000);
+    // Nothing was committed since: what it lacks comes by no stream.
+    expect(slow.status.kind).toBe("live");
+    for (const feed of [quick, slow]) all.expectWhole(feed);
   });
 
   test("another conversation opens the stream anew, with each one's cursor", async () => {

@@ -101,7 +101,9 @@ export class FindBar {
       this.close();
     } else if (event.key === "Enter" && event.target === this.#input) {
       event.preventDefault();
-      if (this.#input.value !== this.#find.status.query) this.#search();
+      const { query, isFailed, isSearching } = this.#find.status;
+      // What could not be searched is tried again.
+      if (this.#input.value !== query || (isFailed && !isSearching)) this.#search();
       else void (event.shiftKey ? this.#find.previous() : this.#find.next());
     }
   }

@@ -19,6 +19,7 @@ from bench.fanout import measure_batches, measure_fanout, measure_idle
 from bench.figures import Figure, render_table
 from bench.join import measure_join
 from bench.markdown import measure_markdown
+from bench.page import measure_page
 from bench.processes import raise_file_limit
 from bench.reducer import measure_deltas
 from bench.replay import measure_replay
@@ -50,6 +51,7 @@ BENCHES: Final[Mapping[str, Callable[..., list[Figure]]]] = MappingProxyType(
         "terminal_framing": measure_terminal_framing,
         "terminal_endpoint": measure_terminal_endpoint,
         "terminal_ui": measure_terminal_ui,
+        "page": measure_page,
     }
 )
 

@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 // runs it needs Node. Names carry the hash of their content, so they may be cached for ever.
 export default defineConfig({
   base: "/",
-  resolve: { conditions: ["development", "module", "browser"] },
+  resolve: { conditions: ["blockwire-source", "module", "browser"] },
   worker: { format: "es" },
   build: {
     outDir: "../../src/blockwire/web/static",

@@ -13,7 +13,7 @@ export async function bundled(entry) {
     configFile: false,
     envFile: false,
     logLevel: "error",
-    resolve: { conditions: ["development"] },
+    resolve: { conditions: ["blockwire-source"] },
     build: {
       write: false,
       minify: false,

@@ -1,6 +1,5 @@
 /** The public surface of `@blockwire/core`. */
 
-// Event streams and the client.
 export { type AccessChange, onAccess } from "./access.ts";
 export { AppendLog } from "./appendlog.ts";
 export { BlockState } from "./blockstate.ts";
@@ -8,12 +7,24 @@ export { newKey } from "./calls.ts";
 export { decodeEvent } from "./codec.ts";
 export { ProtocolError } from "./errors.ts";
 export type * from "./events.ts";
-export { GatewayError } from "./failures.ts";
+export { type FailureDetails, GatewayError } from "./failures.ts";
 export { ConversationFeed, type FeedStatus, type QueuedTurn } from "./feed.ts";
 export { Gateway } from "./gateway.ts";
+export type {
+  BlockAttachment,
+  BlockCode,
+  BlockError,
+  BlockNotice,
+  BlockProse,
+  BlockReasoning,
+  BlockSpeech,
+  BlockTool,
+} from "./generated/content.ts";
+export { CALL_MS_MAX, CALL_TRIES_MAX, type Query } from "./http.ts";
 export { Hub, type HubConnection, type HubPort } from "./hub.ts";
-export { gatewayHubIo, type HubIo } from "./hubio.ts";
-export type { FromHub, ToHub } from "./hubmessages.ts";
+export { IDLE_MS, STREAMS_MAX } from "./hubchannels.ts";
+export { gatewayHubIo, type HubIo, type HubPage } from "./hubio.ts";
+export type { FromHub, PlainError, PlainStatus, ToHub } from "./hubmessages.ts";
 export { DEPTH_MAX, decodeJson, decodeJsonBytes, encodeJson, equalJson } from "./json.ts";
 export { checkKeys, isKey } from "./keys.ts";
 export {
@@ -27,6 +38,7 @@ export {
   TicketLink,
 } from "./link.ts";
 export { MessageState, messageState } from "./messagestate.ts";
+export { type Frame, STREAM_CONVERSATIONS_MAX } from "./multiplex.ts";
 export { countChars, isCode, isId, isName } from "./names.ts";
 export {
   BLOCK_GAP,
@@ -36,6 +48,17 @@ export {
   VALUE_CHARS_MAX,
   valueText,
 } from "./projection.ts";
+export {
+  type Effect,
+  PAUSE_MS_MAX,
+  RESYNCS_MAX,
+  RETRY_MS,
+  SILENCE_MS,
+  STREAM_EVENT_BYTES_MAX,
+  type StreamHead,
+  type StreamRequest,
+  type StreamSource,
+} from "./reconnecting.ts";
 export { advance, apply } from "./reducer.ts";
 export type * from "./requests.ts";
 export type * from "./shapes.ts";
@@ -47,10 +70,11 @@ export {
 } from "./sharedlink.ts";
 export { EVENT_BYTES_MAX, type ServerSentEvent, SseDecoder } from "./sse.ts";
 export { ConversationState, emptyState } from "./state.ts";
+export type { Connect, StreamAnswer } from "./stream.ts";
 export { Subscription, type SubscriptionOptions } from "./subscription.ts";
 export { systemTiming, type Timing } from "./timing.ts";
 export { canStreamFetch, documentVisibility, type Visibility } from "./transports.ts";
-export { TurnState } from "./turnstate.ts";
+export { type TurnParts, TurnState } from "./turnstate.ts";
 export type { UploadOptions } from "./upload.ts";
 export { checkBlock, checkMessage } from "./validate.ts";
 export {

@@ -10,7 +10,7 @@ await build({
   configFile: false,
   envFile: false,
   logLevel: "error",
-  resolve: { conditions: ["development"] },
+  resolve: { conditions: ["blockwire-source"] },
   build: {
     outDir: resolve(process.argv[2] ?? "gallery"),
     emptyOutDir: false,

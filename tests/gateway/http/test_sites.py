@@ -85,6 +85,18 @@ async def test_pages_of_a_configured_origin_may_ask_and_read() -> None:
         assert cors_of(own) == cors_of(program) == {}
 
 
+@pytest.mark.requirement("auth:cors:configured")
+@pytest.mark.parametrize("name", sorted(CALLBOOK))
+async def test_a_preflight_is_answered_whatever_the_query_of_what_it_asks_for(name: str) -> None:
+    async with surface(auth=Auth([TOKEN], allowed_origins=[FRIEND])) as s:
+        path = target_of(name, {}).url.partition("?")[0]
+        for query in ("", "?snapshot=1", "?after=7&limit=1&no_such=1&no_such=2"):
+            asked = await s.client.options(path + query, headers={"origin": FRIEND, **PREFLIGHT})
+
+            assert asked.status_code == 204
+            assert cors_of(asked)["allow-origin"] == FRIEND
+
+
 @pytest.mark.requirement("auth:cors:any")
 async def test_any_page_may_call_with_a_token_and_none_where_nobody_needs_one() -> None:
     async with surface(auth=Auth([TOKEN], allowed_origins=["*"])) as s:

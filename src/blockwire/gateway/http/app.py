@@ -273,8 +273,10 @@ class GatewayApp:
         if surface.draining.is_set() and operation.scope is not None:
             raise gateway_stopping()
         caller = await let_in(surface, operation, headers, scope["query_string"], record)
+        # A preflight names the query of what it asks for; that request hears what is wrong with it.
+        query_string = b"" if scope["method"] == "OPTIONS" else scope["query_string"]
         query = read_query(
-            scope["query_string"], operation.query_names, bytes_max=surface.http.query_bytes_max
+            query_string, operation.query_names, bytes_max=surface.http.query_bytes_max
         )
         call = Call(
             surface, caller, scope["method"], headers, path=path, query=query,

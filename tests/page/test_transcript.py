@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -613,3 +614,47 @@ async def test_what_is_said_aloud_is_not_each_token(world: World) -> None:
     await turn.end()
     await reader.until("said.some((it) => it.includes('Answer finished'))")
     assert await reader.page.evaluate("said.length") < 20
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("page:transcript:long-answer")
+@pytest.mark.requirement("page:transcript:slices")
+async def test_a_vast_answer_comes_in_slices_and_is_whole_for_who_looks_in_it(world: World) -> None:
+    vast = "\n\n".join(f"Paragraph **{number}**. {WORDS}{WORDS}" for number in range(10_000))
+    conversation = history(
+        world, [message("ask", "user", "All."), message("vast", "assistant", vast)]
+    )
+    page = await (await world.person()).new_page()
+    # How many paragraphs there are in each frame.
+    await page.add_init_script(
+        """window.counts = [];
+        window.whole = new Promise((done) => {
+          const look = () => {
+            const text = document.querySelector('[data-message-id=vast] .md');
+            counts.push(text?.childElementCount ?? 0);
+            if (text !== null && !('waiting' in text.dataset)) done();
+            else requestAnimationFrame(look);
+          };
+          requestAnimationFrame(look);
+        });"""
+    )
+    await page.goto(f"{world.url}/c/{conversation}")
+    await page.evaluate("whole")
+    counts = await page.evaluate("counts")
+    assert counts[-1] == 10_000
+    steps = [after - before for before, after in pairwise(counts)]
+    assert max(steps) < 2_000, "no frame waits for all of it"
+    await page.close()
+
+    # A search that leads into it.
+    reader = await Reader.at(world, f"/c/{conversation}")
+    await reader.page.keyboard.press("Control+f")
+    await reader.page.get_by_test_id("find-input").fill("Paragraph 9000")
+    await expect_soon(reader.page.get_by_test_id("find-count")).to_have_text("1 of 1")
+    await reader.until(
+        """(() => {
+          const range = [...(CSS.highlights.get('tr-found-current') ?? [])][0];
+          const box = range?.getBoundingClientRect();
+          return box !== undefined && box.height > 0 && box.top > 0 && box.bottom < innerHeight;
+        })()"""
+    )

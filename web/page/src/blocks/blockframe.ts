@@ -84,6 +84,11 @@ export class BlockFrame {
     if (this.#view instanceof NoteView) this.#view.showTurn(facts);
   }
 
+  /** Draws now what is drawn in idle moments otherwise. */
+  complete(): void {
+    this.#view.complete?.();
+  }
+
   destroy(): void {
     this.#view.destroy();
     this.element.remove();

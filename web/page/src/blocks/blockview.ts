@@ -10,6 +10,8 @@ export interface BlockView {
   update(block: BlockState): void;
   /** Whether there is anything to see. Reasoning and prose begin empty. */
   readonly isEmpty: boolean;
+  /** Draws now what is drawn in idle moments otherwise. */
+  complete?(): void;
   /** Lets go of what outlives an element: addresses of pictures, requests. */
   destroy(): void;
 }

@@ -107,7 +107,13 @@ export class MessageView {
     const frame = this.#frames.find((one) => one.id === blockId);
     if (frame === undefined) return null;
     if (this.#fold !== null) this.#fold.open = true;
+    frame.complete();
     return frame.element;
+  }
+
+  /** Draws now what is drawn in idle moments otherwise: somebody looks for a place in it. */
+  complete(): void {
+    for (const frame of this.#frames) frame.complete();
   }
 
   /** Lets go of everything that outlives elements. The view is not used afterwards. */

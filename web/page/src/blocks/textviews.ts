@@ -62,6 +62,10 @@ export class ProseView implements BlockView {
     this.#block = block;
   }
 
+  complete(): void {
+    this.#view.complete();
+  }
+
   destroy(): void {
     this.#view.destroy();
   }

@@ -7,7 +7,16 @@
 import { BlockParser } from "./blockparser.ts";
 import { ContainerView, type ViewContext } from "./blockviews.ts";
 import type { Definition } from "./definitions.ts";
+import { idle } from "./idle.ts";
 import type { WordsView } from "./wordsview.ts";
+
+/**
+ * Text of one piece that is drawn at once. A longer one is drawn in idle moments, and shown when all of it is there: to
+ * lay out some thousand blocks again for each slice would cost more than all slices.
+ */
+export const AT_ONCE_CHARS_MAX = 131_072;
+/** So much of what waits is drawn before it is asked whether there is time for more. */
+const SLICE_CHARS = 8_192;
 
 export interface MarkdownOptions {
   /** Pictures are never loaded by themselves: a click opens them in a new tab. */
@@ -30,6 +39,11 @@ export class MarkdownView {
   #parser: BlockParser;
   #view: ContainerView;
   #context: ViewContext;
+  /** Text that is not drawn yet. */
+  #waiting = "";
+  /** `finish` was called while text waited. */
+  #isLast = false;
+  #unwait: () => void = () => undefined;
 
   constructor(options: MarkdownOptions) {
     this.#options = options;
@@ -53,12 +67,21 @@ export class MarkdownView {
   append(text: string): void {
     if (text === "") return;
     this.#length += text.length;
-    this.#parser.append(text);
-    this.#show();
+    if (this.#waiting !== "") this.#waiting += text;
+    else if (text.length <= AT_ONCE_CHARS_MAX) this.#draw(text);
+    else {
+      this.#waiting = text;
+      this.element.dataset.waiting = "";
+      this.#wait();
+    }
   }
 
   /** There will be no more text. */
   finish(): void {
+    if (this.#waiting !== "") {
+      this.#isLast = true;
+      return;
+    }
     this.#parser.finish();
     this.#show();
     for (const view of this.#late) view.settle();
@@ -68,6 +91,10 @@ export class MarkdownView {
 
   /** Shows `text` instead of what was shown. */
   set(text: string, isOpen: boolean): void {
+    this.#unwait();
+    this.#waiting = "";
+    this.#isLast = false;
+    delete this.element.dataset.waiting;
     this.#view.destroy();
     this.element.replaceChildren();
     this.#length = 0;
@@ -82,8 +109,41 @@ export class MarkdownView {
     if (!isOpen) this.finish();
   }
 
+  /** Draws now what waits for idle moments: somebody looks for a place in it. */
+  complete(): void {
+    if (this.#waiting === "") return;
+    this.#unwait();
+    this.#drawWaiting(() => true);
+  }
+
   destroy(): void {
+    this.#unwait();
+    this.#waiting = "";
     this.#view.destroy();
+  }
+
+  #wait(): void {
+    this.#unwait = idle((mayGoOn) => {
+      this.#drawWaiting(mayGoOn);
+      if (this.#waiting !== "") this.#wait();
+      else this.#options.onHeightChange?.();
+    });
+  }
+
+  #drawWaiting(mayGoOn: () => boolean): void {
+    do {
+      const slice = this.#waiting.slice(0, SLICE_CHARS);
+      this.#waiting = this.#waiting.slice(SLICE_CHARS);
+      this.#draw(slice);
+    } while (this.#waiting !== "" && mayGoOn());
+    if (this.#waiting !== "") return;
+    delete this.element.dataset.waiting;
+    if (this.#isLast) this.finish();
+  }
+
+  #draw(text: string): void {
+    this.#parser.append(text);
+    this.#show();
   }
 
   #makeParser(): BlockParser {

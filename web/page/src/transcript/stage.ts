@@ -231,7 +231,10 @@ export class Stage {
     this.#mountMeasured();
     const mounted = this.#mounted.find((at) => at.index === index);
     if (mounted === undefined) return;
+    // A place inside of a very long text: all of it has to stand there.
+    if (y < 0) mounted.view.complete?.();
     const part = partOf(mounted) ?? mounted.wrapper;
+    this.layout.measure(index, mounted.wrapper.getBoundingClientRect().height);
     const error = part.getBoundingClientRect().top - this.#top() - y;
     this.layout.hold(this.scroller.scrollTop + Math.round(error), this.#options.isWhole());
     const stood = this.#contentTop(part) - this.layout.scrollTop;

@@ -9,6 +9,8 @@ export interface TranscriptView {
   /** Show a newer state; cheap for the same one. */
   update(message: MessageState): void;
   blockElement(blockId: string): HTMLElement | null;
+  /** Draw now what is drawn in idle moments otherwise: a place in it is looked for. */
+  complete?(): void;
   destroy(): void;
 }
 

@@ -6,6 +6,7 @@
 import { strings } from "../strings.ts";
 import { isWholeMaths } from "./blockparser.ts";
 import { CodeView } from "./codeview.ts";
+import { setDirection } from "./direction.ts";
 import type { BlockNode, CodeNode, ContainerNode, ProseNode, TableNode } from "./nodes.ts";
 import { type WordsContext, WordsView } from "./wordsview.ts";
 
@@ -37,26 +38,19 @@ function element(tag: string, className: string): HTMLElement {
   return made;
 }
 
-/** @param depth - Containers around it; what stands in none takes its direction from its text. */
-function makeView(node: BlockNode, context: ViewContext, depth: number): View {
-  const view = ((): View => {
-    switch (node.kind) {
-      case "prose":
-        return new ProseView(node, context);
-      case "code":
-        return new CodeBlockView(node, context);
-      case "table":
-        return new TableView(node, context);
-      case "rule":
-        return new RuleView();
-      default:
-        return new ContainerView(node, context, depth);
-    }
-  })();
-  // Not on what is inside: browsers would pass over it, to the end of a table, whenever it grows.
-  // There each block runs as its own words do by the style sheet.
-  if (depth === 0 && node.kind !== "code") view.element.dir = "auto";
-  return view;
+function makeView(node: BlockNode, context: ViewContext): View {
+  switch (node.kind) {
+    case "prose":
+      return new ProseView(node, context);
+    case "code":
+      return new CodeBlockView(node, context);
+    case "table":
+      return new TableView(node, context);
+    case "rule":
+      return new RuleView();
+    default:
+      return new ContainerView(node, context);
+  }
 }
 
 class RuleView implements View {
@@ -217,7 +211,6 @@ class TableView implements View {
 export class ContainerView implements View {
   readonly element: HTMLElement;
   readonly #context: ViewContext;
-  readonly #depth: number;
   #node: ContainerNode;
   readonly #views: View[] = [];
   /** Children that were shown for good. */
@@ -225,10 +218,9 @@ export class ContainerView implements View {
   #task: HTMLInputElement | null = null;
   #taskSource: object | null = null;
 
-  constructor(node: ContainerNode, context: ViewContext, depth: number, root?: HTMLElement) {
+  constructor(node: ContainerNode, context: ViewContext, root?: HTMLElement) {
     this.#node = node;
     this.#context = context;
-    this.#depth = depth;
     this.element = root ?? ContainerView.#make(node);
   }
 
@@ -286,12 +278,13 @@ export class ContainerView implements View {
       view = undefined;
     }
     if (view === undefined) {
-      const depth = this.#node.kind === "document" ? 0 : this.#depth + 1;
-      view = makeView(child, this.#context, depth);
+      view = makeView(child, this.#context);
       this.#views[index] = view;
     }
     if (view instanceof ProseView) view.skip = index === 0 && this.#task !== null ? TASK_CHARS : 0;
     view.update(child, isOpen);
+    // Inside of others, each block runs as its own words do by the style sheet.
+    if (this.#node.kind === "document" && child.kind !== "code") setDirection(view.element);
     const isThere = view.element.parentNode === this.element;
     if (view.isVisible && !isThere) {
       const next = this.#views.slice(index + 1).find((other) => other.element.isConnected);

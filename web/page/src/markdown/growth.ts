@@ -9,6 +9,33 @@ const TAIL_GROWTH_SHARE = 8;
 /** A tail shorter than this is not worth deciding. */
 export const TAIL_CHARS_MIN = 256;
 
+/**
+ * Words are read in sections of at most so many characters, each by itself. So no words cost more
+ * than their length, whatever they are made of.
+ */
+export const SECTION_CHARS_MAX = 8_192;
+/** Where a section might end is tried at so many places, so many characters from each other. */
+const SECTION_TRIES = 4;
+const SECTION_STEP_CHARS = 1_024;
+
+/**
+ * How long the section is that begins `text`; 0: as long as the text. It ends where nothing is
+ * open; where there is no such place near its end, what opens in it and would end behind it is text.
+ */
+export function sectionLength(text: string, isClosedBefore: (words: string) => boolean): number {
+  if (text.length <= SECTION_CHARS_MAX) return 0;
+  let longest = 0;
+  for (let turn = 0; turn < SECTION_TRIES; turn++) {
+    const cut = lastCut(text.slice(0, SECTION_CHARS_MAX - turn * SECTION_STEP_CHARS));
+    if (cut <= SECTION_CHARS_MAX >> 1) break;
+    if (longest === 0) longest = cut;
+    if (isClosedBefore(text.slice(0, cut))) return cut;
+  }
+  if (longest > 0) return longest;
+  const isInPair = /[\ud800-\udbff]/.test(text.charAt(SECTION_CHARS_MAX - 1));
+  return isInPair ? SECTION_CHARS_MAX - 1 : SECTION_CHARS_MAX;
+}
+
 /** Whether a tail of `length` that was parsed at `parsedLength` is parsed again. */
 export function isDue(length: number, parsedLength: number): boolean {
   return length <= TAIL_CHARS_MAX || (length - parsedLength) * TAIL_GROWTH_SHARE > length;

@@ -1,8 +1,15 @@
 /** The words of one leaf in the document: what is decided stays, the tail is shown anew. */
 
 import { mayDefine, takeDefinitions } from "./definitions.ts";
-import { isDecided, isDue, lastCut, TAIL_CHARS_MIN } from "./growth.ts";
-import { type InlineContext, parseInline } from "./inline.ts";
+import {
+  isDecided,
+  isDue,
+  lastCut,
+  SECTION_CHARS_MAX,
+  sectionLength,
+  TAIL_CHARS_MIN,
+} from "./growth.ts";
+import { type InlineContext, type InlineResult, parseInline } from "./inline.ts";
 import { showMaths } from "./maths.ts";
 import type { GrowingText } from "./nodes.ts";
 import { cleanWords } from "./sanitise.ts";
@@ -28,6 +35,8 @@ export class WordsView {
   #skip = 0;
   #isClosed = false;
   #decided = 0;
+  /** Where the section that is read begins. */
+  #section = 0;
   #lastDecided: ChildNode | null = null;
   #shown = -1;
   #parsed = 0;
@@ -75,6 +84,7 @@ export class WordsView {
 
   #reset(): void {
     this.#decided = 0;
+    this.#section = 0;
     this.#lastDecided = null;
     this.#shown = -1;
     this.#parsed = 0;
@@ -83,8 +93,8 @@ export class WordsView {
     this.element.replaceChildren();
   }
 
-  #tail(): string {
-    const from = Math.max(this.#skip, this.#decided);
+  #from(offset: number): string {
+    const from = Math.max(this.#skip, offset);
     const source = this.#source;
     return typeof source === "string" ? source.slice(from) : source.since(from);
   }
@@ -98,14 +108,65 @@ export class WordsView {
       return;
     }
     this.#parsed = length;
-    let tail = this.#tail();
-    if (this.#decided === 0 && tail.startsWith("[") && (this.#isClosed || mayDefine(tail))) {
-      // As it would be if this was all: definitions are not seen.
-      if (!this.#isClosed) tail = tail.slice(takeDefinitions(tail).length);
-    } else if (!this.#isClosed && tail.length >= this.#tryAt) {
-      tail = this.#decide(tail);
-    }
+    if (!this.#isClosed && this.#decided === 0 && this.#showDefinitions()) return;
+    this.#readSections();
+    let tail = this.#from(this.#decided);
+    if (!this.#isClosed && tail.length >= this.#tryAt) tail = this.#decide(tail);
     this.#showTail(this.#isClosed ? tail.replace(/[ \t\n]+$/, "") : tail);
+  }
+
+  /**
+   * Shows words that begin with what may become definitions, as if this was all: those are not seen.
+   *
+   * @returns Whether they may.
+   */
+  #showDefinitions(): boolean {
+    const source = this.#from(0);
+    if (!source.startsWith("[") || !mayDefine(source)) return false;
+    const words = source.slice(takeDefinitions(source).length);
+    this.#showTail(words.slice(0, SECTION_CHARS_MAX));
+    if (words.length > SECTION_CHARS_MAX) {
+      this.element.append(labelControls(words.slice(SECTION_CHARS_MAX)));
+    }
+    return true;
+  }
+
+  /** Shows sections that are complete for good. */
+  #readSections(): void {
+    let begin = Math.max(this.#skip, this.#section);
+    if (this.#shown - begin <= SECTION_CHARS_MAX) return;
+    let rest = this.#from(begin);
+    for (;;) {
+      const length = sectionLength(rest, (words) => this.#isDecided(words));
+      if (length === 0) return;
+      const from = Math.max(this.#skip, this.#decided) - begin;
+      begin += length;
+      // What is decided may go beyond the section: it did not need one.
+      if (from < length) {
+        const { html, missing } = this.#parse(rest.slice(from, length));
+        this.#freeze(html, missing, begin);
+      }
+      this.#section = begin;
+      rest = rest.slice(length);
+    }
+  }
+
+  #parse(words: string): InlineResult {
+    this.#context.parsedChars += words.length;
+    return parseInline(words, this.#context);
+  }
+
+  #isDecided(words: string): boolean {
+    return isDecided(this.#parse(words), words, this.#context.maths);
+  }
+
+  #freeze(html: string, missing: ReadonlySet<string>, end: number): void {
+    this.#clearTail();
+    this.#put(html, missing);
+    this.#lastDecided = this.element.lastChild;
+    this.#decided = end;
+    this.#parsed = this.#shown - end;
+    this.#tryAt = TAIL_CHARS_MIN;
   }
 
   /** Freezes as much of `tail` as is decided; returns what is left. */
@@ -113,15 +174,9 @@ export class WordsView {
     const cut = lastCut(tail);
     const head = tail.slice(0, cut);
     if (cut > 0) {
-      this.#context.parsedChars += cut;
-      const result = parseInline(head, this.#context);
+      const result = this.#parse(head);
       if (isDecided(result, head, this.#context.maths)) {
-        this.#clearTail();
-        this.#put(result.html, result.missing);
-        this.#lastDecided = this.element.lastChild;
-        this.#decided = Math.max(this.#skip, this.#decided) + cut;
-        this.#parsed = tail.length - cut;
-        this.#tryAt = TAIL_CHARS_MIN;
+        this.#freeze(result.html, result.missing, Math.max(this.#skip, this.#decided) + cut);
         return tail.slice(cut);
       }
     }
@@ -136,8 +191,7 @@ export class WordsView {
   }
 
   #showTail(tail: string): void {
-    this.#context.parsedChars += tail.length;
-    const { html, missing } = parseInline(tail, this.#context);
+    const { html, missing } = this.#parse(tail);
     this.#clearTail();
     this.#put(html, missing);
   }

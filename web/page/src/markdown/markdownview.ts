@@ -10,10 +10,13 @@ import type { Definition } from "./definitions.ts";
 import { idle } from "./idle.ts";
 import type { WordsView } from "./wordsview.ts";
 
-/** So much of a text that comes at once is shown at once; the rest in slices of idle time. */
-export const DIRECT_CHARS_MAX = 32_768;
-/** Characters that are read before it is asked whether there is time for more. */
-const SLICE_CHARS = 2_048;
+/**
+ * Text of one piece that is drawn at once. A longer one is drawn in idle moments, and shown when all of it is there: to
+ * lay out some thousand blocks again for each slice would cost more than all slices.
+ */
+export const AT_ONCE_CHARS_MAX = 131_072;
+/** So much of what waits is drawn before it is asked whether there is time for more. */
+const SLICE_CHARS = 8_192;
 
 export interface MarkdownOptions {
   /** Pictures are never loaded by themselves: a click opens them in a new tab. */
@@ -29,12 +32,6 @@ export class MarkdownView {
   readonly element: HTMLElement;
   readonly #options: MarkdownOptions;
   #length = 0;
-  /** Text that waits to be shown, and how much of it was. */
-  #waiting: string[] = [];
-  #waitingFrom = 0;
-  #waitingChars = 0;
-  #isEnding = false;
-  #cancelIdle: (() => void) | null = null;
   #definitions = new Map<string, Definition>();
   #missing = new Map<string, Set<WordsView>>();
   #defined: string[] = [];
@@ -42,6 +39,11 @@ export class MarkdownView {
   #parser: BlockParser;
   #view: ContainerView;
   #context: ViewContext;
+  /** Text that is not drawn yet. */
+  #waiting = "";
+  /** `finish` was called while text waited. */
+  #isLast = false;
+  #unwait: () => void = () => undefined;
 
   constructor(options: MarkdownOptions) {
     this.#options = options;
@@ -62,37 +64,24 @@ export class MarkdownView {
     return this.#context.parsedChars + this.#parser.readChars;
   }
 
-  /** UTF-16 units that are not shown yet: text that came at once and is long. */
-  get waitingChars(): number {
-    return this.#waitingChars;
-  }
-
   append(text: string): void {
     if (text === "") return;
     this.#length += text.length;
-    if (this.#waitingChars === 0 && text.length <= DIRECT_CHARS_MAX) {
-      this.#read(text);
-      return;
+    if (this.#waiting !== "") this.#waiting += text;
+    else if (text.length <= AT_ONCE_CHARS_MAX) this.#draw(text);
+    else {
+      this.#waiting = text;
+      this.element.dataset.waiting = "";
+      this.#wait();
     }
-    this.#waiting.push(text);
-    this.#waitingChars += text.length;
-    if (this.#cancelIdle !== null) return;
-    this.#readWaiting(DIRECT_CHARS_MAX);
-    this.#schedule();
   }
 
   /** There will be no more text. */
   finish(): void {
-    this.#isEnding = true;
-    if (this.#waitingChars === 0) this.#end();
-  }
-
-  #read(text: string): void {
-    this.#parser.append(text);
-    this.#show();
-  }
-
-  #end(): void {
+    if (this.#waiting !== "") {
+      this.#isLast = true;
+      return;
+    }
     this.#parser.finish();
     this.#show();
     for (const view of this.#late) view.settle();
@@ -100,43 +89,12 @@ export class MarkdownView {
     this.#missing.clear();
   }
 
-  #schedule(): void {
-    this.#cancelIdle = idle((mayGoOn) => {
-      this.#cancelIdle = null;
-      do this.#readWaiting(SLICE_CHARS);
-      while (this.#waitingChars > 0 && mayGoOn());
-      if (this.#waitingChars > 0) this.#schedule();
-      else if (this.#isEnding) this.#end();
-      this.#options.onHeightChange?.();
-    });
-  }
-
-  /** Shows some of what waits. */
-  #readWaiting(charsMax: number): void {
-    const text = this.#waiting[0];
-    if (text === undefined) return;
-    let end = Math.min(this.#waitingFrom + charsMax, text.length);
-    if (end < text.length && /[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
-    this.#waitingChars -= end - this.#waitingFrom;
-    this.#read(text.slice(this.#waitingFrom, end));
-    this.#waitingFrom = end;
-    if (end < text.length) return;
-    this.#waiting.shift();
-    this.#waitingFrom = 0;
-  }
-
-  #dropWaiting(): void {
-    this.#cancelIdle?.();
-    this.#cancelIdle = null;
-    this.#waiting = [];
-    this.#waitingFrom = 0;
-    this.#waitingChars = 0;
-    this.#isEnding = false;
-  }
-
   /** Shows `text` instead of what was shown. */
   set(text: string, isOpen: boolean): void {
-    this.#dropWaiting();
+    this.#unwait();
+    this.#waiting = "";
+    this.#isLast = false;
+    delete this.element.dataset.waiting;
     this.#view.destroy();
     this.element.replaceChildren();
     this.#length = 0;
@@ -151,9 +109,41 @@ export class MarkdownView {
     if (!isOpen) this.finish();
   }
 
+  /** Draws now what waits for idle moments: somebody looks for a place in it. */
+  complete(): void {
+    if (this.#waiting === "") return;
+    this.#unwait();
+    this.#drawWaiting(() => true);
+  }
+
   destroy(): void {
-    this.#dropWaiting();
+    this.#unwait();
+    this.#waiting = "";
     this.#view.destroy();
+  }
+
+  #wait(): void {
+    this.#unwait = idle((mayGoOn) => {
+      this.#drawWaiting(mayGoOn);
+      if (this.#waiting !== "") this.#wait();
+      else this.#options.onHeightChange?.();
+    });
+  }
+
+  #drawWaiting(mayGoOn: () => boolean): void {
+    do {
+      const slice = this.#waiting.slice(0, SLICE_CHARS);
+      this.#waiting = this.#waiting.slice(SLICE_CHARS);
+      this.#draw(slice);
+    } while (this.#waiting !== "" && mayGoOn());
+    if (this.#waiting !== "") return;
+    delete this.element.dataset.waiting;
+    if (this.#isLast) this.finish();
+  }
+
+  #draw(text: string): void {
+    this.#parser.append(text);
+    this.#show();
   }
 
   #makeParser(): BlockParser {

@@ -128,6 +128,29 @@ async def test_another_width_moves_nothing(world: World) -> None:
     assert await reader.moved() < SAME_PX
 
 
+_LINE: Final = """() => {
+  const box = probe.scroller().getBoundingClientRect();
+  const caret = document.caretPositionFromPoint(box.left + box.width / 2, box.top + 8);
+  window.line = document.createRange();
+  line.setStart(caret.offsetNode, caret.offset);
+  line.setEnd(caret.offsetNode, caret.offset + 1);
+  return line.getBoundingClientRect().top;
+}"""
+
+
+@pytest.mark.requirement("page:transcript:place-width")
+async def test_another_width_leaves_the_line_that_is_read_in_a_long_paragraph(world: World) -> None:
+    said = [*turns(3), message("ask", "user", "Long?"), message("long", "assistant", WORDS * 120)]
+    reader = await Reader.at(world, f"/c/{history(world, said)}")
+    await reader.wheel(-300, 2)
+    begin = await reader.page.evaluate(_LINE)
+    for width in (700, 390, 1000, 1280):
+        await reader.page.set_viewport_size({"width": width, "height": 720})
+        await reader.frames(4)
+        top = await reader.page.evaluate("line.getBoundingClientRect().top")
+        assert abs(top - begin) < SAME_PX, width
+
+
 @pytest.mark.requirement("page:transcript:place-pages")
 @pytest.mark.requirement("page:transcript:scroll-exact")
 @pytest.mark.requirement("page:transcript:older")
@@ -223,13 +246,13 @@ async def test_a_snapshot_leaves_the_reader_at_the_same_message(
 # following --------------------------------------------------------------------------------------
 async def _touch(reader: Reader) -> None:
     session = await reader.page.context.new_cdp_session(reader.page)
-    for kind, y in (
-        ("touchStart", 200),
-        *(("touchMove", 200 + 20 * step) for step in range(1, 15)),
-    ):
+    # It lies still before it is lifted: no text flies on.
+    places = [*range(200, 500, 20), *[500] * 10]
+    for kind, y in (("touchStart", 200), *(("touchMove", y) for y in places)):
         await session.send(
             "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": 300, "y": y}]}
         )
+        await reader.frames(1)
     await session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 

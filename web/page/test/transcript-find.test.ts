@@ -1,7 +1,8 @@
 import { apply, decodeEvent, emptyState, type Json, messageState } from "@blockwire/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { countText } from "../src/transcript/FindBar.ts";
-import { FindController, type FindTarget } from "../src/transcript/find.ts";
+import { FindController } from "../src/transcript/find.ts";
+import type { FindTarget } from "../src/transcript/findview.ts";
 import { Pages } from "../src/transcript/pages.ts";
 
 /** Every tenth message has the word twice, in two blocks; the live part begins at 460 of 500. */

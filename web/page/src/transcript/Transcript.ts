@@ -9,30 +9,26 @@
 import { el } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { FindBar } from "./FindBar.ts";
-import { FindController, type FindTarget } from "./find.ts";
+import { FindController } from "./find.ts";
+import type { FindTarget } from "./findview.ts";
 import { afterDoing, type Doing, type Following, followingAtFirst, isEcho } from "./follow.ts";
+import { heldRows } from "./held.ts";
 import { JumpButton } from "./jump.ts";
 import { Keys } from "./keys.ts";
 import { announcements, LiveRegion } from "./live.ts";
-import { type Page, Pages, type Side } from "./pages.ts";
+import type { Mounted, Row } from "./mounted.ts";
+import { PageLoader } from "./pageloader.ts";
+import { Pages } from "./pages.ts";
 import { Reader } from "./reader.ts";
 import { RowList } from "./rowlist.ts";
-import { type Mounted, type Row, Stage } from "./stage.ts";
-import { Notice, StatePanel } from "./states.ts";
+import { Stage } from "./stage.ts";
+import { StatePanel } from "./states.ts";
 import type { ScrollPlace, TranscriptOptions } from "./types.ts";
 
 export type { ScrollPlace, TranscriptFeed, TranscriptOptions, TranscriptView } from "./types.ts";
 
-/** Windows from the end of what is loaded at which the next page is asked for. */
-const NEAR_WINDOWS = 2;
-
 /** Pixels above a message or block that was looked up. */
 const REVEAL_PX = 24;
-
-/** Rows of a selection that stay in the document, wherever the window is. */
-const SELECTED_ROWS_MAX = 60;
-
-const NONE: ReadonlySet<string> = new Set();
 
 export class Transcript implements FindTarget {
   /** The whole: the list, the bar of the search, the button to the end. */
@@ -45,8 +41,7 @@ export class Transcript implements FindTarget {
   readonly #reader: Reader;
   readonly #keys: Keys;
   readonly #panel: StatePanel;
-  readonly #head: Notice;
-  readonly #foot: Notice;
+  readonly #loader: PageLoader;
   readonly #jump: JumpButton;
   readonly #live = new LiveRegion();
   readonly #findBar: FindBar;
@@ -54,12 +49,8 @@ export class Transcript implements FindTarget {
   readonly #listeners = new Set<(isAtEnd: boolean) => void>();
   #following: Following = followingAtFirst;
   #frame = 0;
-  #loading: Record<Side, boolean> = { older: false, newer: false };
-  #failed: Record<Side, boolean> = { older: false, newer: false };
   #newBelow = 0;
   #isDestroyed = false;
-  /** The reader's place is looked for in a chain that begins anew. */
-  #isLost = false;
   /** Told once there is something to look for a place in: the first snapshot, or that there is none. */
   readonly #begun: Promise<void>;
   #begin: () => void = () => undefined;
@@ -72,8 +63,13 @@ export class Transcript implements FindTarget {
     const words = strings.transcript;
     this.#pages = new Pages(options.gateway, options.conversationId);
     this.#list = new RowList(this.#pages, options.feed.state);
-    this.#head = new Notice(words.older, () => this.#retry("older"));
-    this.#foot = new Notice(words.newer, () => this.#retry("newer"));
+    this.#loader = new PageLoader({
+      pages: this.#pages,
+      list: this.#list,
+      stage: () => this.#stage,
+      changed: () => this.#setRows(this.#list.all()),
+      schedule: () => this.#schedule(),
+    });
     const scroller = el("div", {
       class: "tr-scroll",
       data: { testid: "transcript" },
@@ -87,14 +83,14 @@ export class Transcript implements FindTarget {
         newest: (row) => this.#list.newest(row),
         isPinned: () => this.#isPinned,
         isWhole: () => this.#pages.isJoined,
-        held: () => this.#held(),
+        held: () => heldRows(this.#stage),
         onMounted: (mounted) => this.#mounted(mounted),
         onSettled: () => this.#settled(),
         onUnfinished: () => this.#schedule(),
       },
       scroller,
-      this.#head.element,
-      this.#foot.element,
+      this.#loader.head.element,
+      this.#loader.foot.element,
     );
     this.find = new FindController({
       pages: this.#pages,
@@ -129,7 +125,7 @@ export class Transcript implements FindTarget {
     });
     this.#stops.push(options.feed.subscribe(() => this.#schedule()));
     this.#stage.append(this.#list.all());
-    this.#edges();
+    this.#loader.edges();
     this.#schedule();
   }
 
@@ -185,22 +181,8 @@ export class Transcript implements FindTarget {
   /** Go to the first message of the conversation. */
   async toStart(): Promise<void> {
     this.#does({ kind: "placed" });
-    let index = (this.#pages.loaded[0]?.index ?? -1) + 1;
-    let first: Page | null = null;
-    try {
-      for (;;) {
-        const page = await this.#pages.read(index);
-        if (page === null || this.#isDestroyed) break;
-        first = page;
-        index += 1;
-      }
-    } catch {
-      this.#failed.older = true;
-    }
-    if (first !== null && !this.#failed.older) {
-      this.#pages.moveTo(first);
-      this.#setRows(this.#list.all());
-    }
+    await this.#loader.moveToFirst();
+    if (this.#isDestroyed) return;
     this.#revealRow(0);
   }
 
@@ -220,6 +202,7 @@ export class Transcript implements FindTarget {
     this.#begin();
     cancelAnimationFrame(this.#frame);
     for (const stop of this.#stops) stop();
+    this.#loader.destroy();
     this.#reader.destroy();
     this.#keys.destroy();
     this.find.destroy();
@@ -265,7 +248,7 @@ export class Transcript implements FindTarget {
     const old = this.#list.state;
     const { state } = this.#options.feed;
     const change = this.#list.take(state);
-    if (this.#isLost && change.kind !== "apart") {
+    if (this.#loader.isPaused && change.kind !== "apart") {
       // What is shown is of before; the list is shown anew once the place is found.
     } else if (change.kind === "appended") {
       this.#stage.append(change.rows);
@@ -282,16 +265,16 @@ export class Transcript implements FindTarget {
     if (isSettled(this.#options.feed)) this.#begin();
     this.#keys.renumber(this.#pages.hasOlder || !this.#pages.isJoined);
     this.#showJump();
-    this.#loadNear();
+    this.#loader.loadNear();
   }
 
   /** A snapshot begins after all that is listed: at its end, or after looking for the reader's place. */
   async #lostTouch(): Promise<void> {
     const place = this.place();
     this.#list.begin();
-    this.#isLost = place !== null;
-    const isFound = place !== null && (await this.#fetch(place.messageId));
-    this.#isLost = false;
+    this.#loader.isPaused = place !== null;
+    const isFound = place !== null && (await this.#loader.moveTo(place.messageId));
+    this.#loader.isPaused = false;
     if (this.#isDestroyed) return;
     this.#setRows(this.#list.all());
     if (place !== null) {
@@ -303,7 +286,7 @@ export class Transcript implements FindTarget {
 
   #setRows(rows: Row[]): void {
     this.#stage.setRows(rows);
-    this.#edges();
+    this.#loader.edges();
   }
 
   #mounted(mounted: Mounted): void {
@@ -346,139 +329,24 @@ export class Transcript implements FindTarget {
     const isJoined = this.#pages.isJoined;
     this.#does({ kind: "scrolled", scrollTop, written, end: scrollEnd, isJoined });
     this.#stage.readScroll();
-    if (
-      this.#stage.isShort ||
-      layout.mustSettle ||
-      this.#isNear("older") ||
-      this.#isNear("newer")
-    ) {
-      this.#schedule();
-    }
+    if (this.#stage.isShort || layout.mustSettle || this.#loader.isNear) this.#schedule();
     this.#showJump();
   }
 
   #rests(): void {
     if (this.#isPinned || this.#isDestroyed) return;
     this.#stage.settle();
-    this.#dropFar();
+    this.#loader.dropFar();
   }
 
-  #held(): ReadonlySet<string> {
-    const focused = this.#stage.rowOf(document.activeElement);
-    const selection = document.getSelection();
-    const isEmpty = selection === null || selection.isCollapsed;
-    if (isEmpty && focused === null) return NONE;
-    const held = new Set<string>();
-    if (focused !== null) held.add(focused.row.id);
-    if (isEmpty) return held;
-    const ends = [this.#stage.rowOf(selection.anchorNode), this.#stage.rowOf(selection.focusNode)];
-    const indices = ends.flatMap((end) => (end === null ? [] : [end.index]));
-    if (indices.length === 0) return held;
-    const [low, high] = [Math.min(...indices), Math.max(...indices)];
-    for (let at = low; at <= Math.min(high, low + SELECTED_ROWS_MAX); at += 1) {
-      const row = this.#stage.rows[at];
-      if (row !== undefined) held.add(row.id);
-    }
-    return held;
-  }
-
-  // Pages -------------------------------------------------------------------------------------
-  #isNear(side: Side): boolean {
-    const { layout } = this.#stage;
-    const near = NEAR_WINDOWS * layout.viewport;
-    if (side === "older") return this.#pages.hasOlder && layout.scrollTop < layout.topOf(0) + near;
-    if (this.#pages.isJoined) return false;
-    return layout.scrollTop + layout.viewport > layout.topOf(this.#stage.rows.length) - near;
-  }
-
-  #loadNear(): void {
-    if (this.#stage.rows.length === 0 && !this.#pages.hasOlder) return;
-    for (const side of ["older", "newer"] as const) {
-      if (!this.#failed[side] && this.#isNear(side)) void this.#load(side);
-    }
-  }
-
-  async #load(side: Side): Promise<void> {
-    if (this.#loading[side] || this.#isLost) return;
-    this.#loading[side] = true;
-    this.#edges();
-    let isChanged = false;
-    try {
-      isChanged = await this.#pages.load(side);
-    } catch {
-      this.#failed[side] = true;
-    }
-    this.#loading[side] = false;
-    if (this.#isDestroyed) return;
-    if (isChanged) {
-      this.#setRows(this.#list.all());
-      this.#dropFar();
-    }
-    this.#edges();
-    this.#schedule();
-  }
-
-  #retry(side: Side): void {
-    this.#failed[side] = false;
-    this.#schedule();
-  }
-
-  /** Forget pages beyond the bounds, on the side that is further from the reader. */
-  #dropFar(): void {
-    let isDropped = false;
-    while (this.#pages.isOver) {
-      const side = this.#farSide();
-      if (side === null) break;
-      this.#pages.drop(side);
-      isDropped = true;
-    }
-    if (!isDropped) return;
-    this.#setRows(this.#list.all());
-    this.#schedule();
-  }
-
-  #farSide(): Side | null {
-    const { first, last } = this.#stage.layout.mounted;
-    const { rows } = this.#stage;
-    const older = this.#pages.dropped("older").length;
-    const newer = this.#pages.dropped("newer").length;
-    const live = this.#pages.isJoined ? this.#list.state.count : 0;
-    const spareAbove = first - older;
-    const spareBelow = rows.length - 1 - last - newer - live;
-    if (spareAbove <= 0 && spareBelow <= 0) return null;
-    return spareAbove >= spareBelow ? "older" : "newer";
-  }
-
-  #edges(): void {
-    const state = (side: Side, isMore: boolean) =>
-      this.#failed[side] ? "failed" : isMore ? (this.#loading[side] ? "loading" : "idle") : "none";
-    this.#head.set(state("older", this.#pages.hasOlder));
-    this.#foot.set(state("newer", !this.#pages.isJoined));
-    this.#stage.setNotices(this.#head.state !== "none", this.#foot.state !== "none");
-  }
-
+  // Places ------------------------------------------------------------------------------------
   /** Let a message be among the rows. */
   async #bring(messageId: string): Promise<boolean> {
-    if (!this.#isLost && this.#stage.indexOf(messageId) >= 0) return true;
+    if (!this.#loader.isPaused && this.#stage.indexOf(messageId) >= 0) return true;
     if (this.#list.state.message(messageId) !== undefined) this.#pages.moveToEnd();
-    else if (!(await this.#fetch(messageId))) return false;
+    else if (!(await this.#loader.moveTo(messageId))) return false;
     this.#setRows(this.#list.all());
     return true;
-  }
-
-  /** Read pages, newest first, until one has a message; it is then all that is loaded. */
-  async #fetch(messageId: string): Promise<boolean> {
-    try {
-      for (let index = 0; ; index += 1) {
-        const page = await this.#pages.read(index);
-        if (page === null || this.#isDestroyed) return false;
-        if (!page.items.some(({ id }) => id === messageId)) continue;
-        this.#pages.moveTo(page);
-        return true;
-      }
-    } catch {
-      return false;
-    }
   }
 
   /** For matches of the search, whose page is known. */

@@ -6,7 +6,8 @@
  * tail that is parsed again) leaves its parent in its place.
  */
 export interface Step {
-  readonly element: Element;
+  /** An element, or a character of the line at the upper edge. */
+  readonly element: Element | Range;
   /** Top of the element in the scrolled content, in pixels. */
   readonly contentTop: number;
 }
@@ -16,6 +17,9 @@ export type Anchor = readonly Step[];
 
 /** Children from which on the first one in the window is found by halving instead of by looking at each. */
 const HALVING_MIN = 8;
+
+/** Pixels below the upper edge at which the line there is looked for. */
+const INTO_LINE_PX = 6;
 
 /** Levels below a row that are looked at: list in list in quote is deep enough. */
 const DEPTH_MAX = 12;
@@ -44,12 +48,44 @@ export function findAnchor(
 /** By how many pixels what the reader looks at moved in the content. 0 if all of it is gone. */
 export function movement(anchor: Anchor, top: number, scrollTop: number): number {
   for (const { element, contentTop } of anchor) {
-    if (!element.isConnected) continue;
+    const node = element instanceof Range ? element.startContainer : element;
+    if (!node.isConnected) continue;
     const now = element.getBoundingClientRect();
     if (now.height === 0 && now.width === 0) continue;
     return now.top + scrollTop - top - contentTop;
   }
   return 0;
+}
+
+/**
+ * The anchor with the line of text at the upper edge, where that lies inside of a text: with another width the text
+ * is broken elsewhere, and what was read is still read. Costs a look at the point; for when nothing scrolls.
+ */
+export function withLine(anchor: Anchor, top: number, scrollTop: number): Anchor {
+  const innermost = anchor[0]?.element;
+  if (!(innermost instanceof Element)) return anchor;
+  const box = innermost.getBoundingClientRect();
+  if (box.top >= top) return anchor;
+  const caret = caretAt(box.left + box.width / 2, top + INTO_LINE_PX);
+  if (caret === null || !(caret.node instanceof Text) || !innermost.contains(caret.node)) {
+    return anchor;
+  }
+  const line = document.createRange();
+  const at = Math.min(caret.offset, caret.node.length - 1);
+  line.setStart(caret.node, Math.max(0, at));
+  line.setEnd(caret.node, Math.max(0, at) + 1);
+  const place = line.getBoundingClientRect();
+  if (place.height === 0) return anchor;
+  return [{ element: line, contentTop: place.top + scrollTop - top }, ...anchor];
+}
+
+function caretAt(x: number, y: number): { node: Node; offset: number } | null {
+  if (typeof document.caretPositionFromPoint === "function") {
+    const found = document.caretPositionFromPoint(x, y);
+    return found === null ? null : { node: found.offsetNode, offset: found.offset };
+  }
+  const range = document.caretRangeFromPoint?.(x, y) ?? null;
+  return range === null ? null : { node: range.startContainer, offset: range.startOffset };
 }
 
 /** The anchor after the content around it was moved by this many pixels. */

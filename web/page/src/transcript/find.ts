@@ -7,7 +7,7 @@
  * Spec: docs/spec/page/transcript.md.
  */
 import type { ConversationState, MessageState } from "@blockwire/core";
-import { findRanges, Marker } from "./highlight.ts";
+import { type FindTarget, FindView } from "./findview.ts";
 import { type Current, type Found, type Match, Matches, search } from "./matches.ts";
 import type { Pages } from "./pages.ts";
 import { folded } from "./plain.ts";
@@ -38,15 +38,6 @@ export interface FindStatus {
   readonly isFull: boolean;
 }
 
-/** What shows matches: the transcript. */
-export interface FindTarget {
-  mountedBlocks(): Iterable<{ messageId: string; blockElement(id: string): HTMLElement | null }>;
-  showPage(index: number, messageId: string): Promise<boolean>;
-  scrollTo(messageId: string, blockId?: string): Promise<boolean>;
-  revealElement(messageId: string, element: Element): void;
-  place(): { readonly messageId: string } | null;
-}
-
 /** What was found in a state of a message. */
 interface Known {
   readonly state: MessageState;
@@ -61,7 +52,7 @@ export interface FindOptions {
 
 export class FindController {
   readonly #options: FindOptions;
-  readonly #marker = new Marker();
+  readonly #view: FindView;
   readonly #listeners = new Set<() => void>();
   /** Folded. */
   #query = "";
@@ -74,11 +65,15 @@ export class FindController {
   #isSearching = false;
   #isFailed = false;
   #again: ReturnType<typeof setTimeout> | null = null;
-  #paint = 0;
   #moreBefore: string | null = null;
 
   constructor(options: FindOptions) {
     this.#options = options;
+    this.#view = new FindView(options.target, () => ({
+      query: this.#query,
+      matches: this.#matches,
+      current: this.#current,
+    }));
   }
 
   /** What there is to tell. */
@@ -110,7 +105,7 @@ export class FindController {
     this.#clear();
     this.#query = query;
     if (query === "") {
-      this.#marker.clear();
+      this.#view.clear();
       this.#tell();
       return;
     }
@@ -147,14 +142,13 @@ export class FindController {
 
   /** A message came into the document. */
   mounted(messageId: string): void {
-    if (this.#query !== "" && this.#matches.find(messageId) !== undefined) this.#paintSoon();
+    if (this.#query !== "" && this.#matches.find(messageId) !== undefined) this.#view.paintSoon();
   }
 
   destroy(): void {
     this.cancel();
     if (this.#again !== null) clearTimeout(this.#again);
-    cancelAnimationFrame(this.#paint);
-    this.#marker.clear();
+    this.#view.destroy();
     this.#listeners.clear();
   }
 
@@ -243,7 +237,7 @@ export class FindController {
       await this.#searchAll();
       return;
     }
-    if (await this.#searchLive(this.#run)) this.#paintSoon();
+    if (await this.#searchLive(this.#run)) this.#view.paintSoon();
   }
 
   #clear(): void {
@@ -282,79 +276,15 @@ export class FindController {
   // Showing -----------------------------------------------------------------------------------
   async #show(match: Match | null): Promise<void> {
     if (match === null) return;
-    const { target } = this.#options;
-    const { messageId, page } = match.found;
-    const current = { messageId, blockId: match.blockId, nth: match.nth };
+    const current = { messageId: match.found.messageId, blockId: match.blockId, nth: match.nth };
     this.#current = current;
     this.#tell();
-    if (!(await target.showPage(page, messageId)) || this.#current !== current) return;
-    if (this.#blockOf(current) === null) await target.scrollTo(messageId, match.blockId);
-    const block = this.#blockOf(current);
-    if (block === null || this.#current !== current) return;
-    await openAround(block, this.#query);
-    const range = this.#currentRange();
-    if (range !== null) {
-      openDetails(range.startContainer);
-      target.revealElement(messageId, range.startContainer.parentElement ?? block);
-    } else await target.scrollTo(messageId, match.blockId);
-    this.#paintSoon();
-  }
-
-  #blockOf(current: { messageId: string; blockId: string }): HTMLElement | null {
-    for (const { messageId, blockElement } of this.#options.target.mountedBlocks()) {
-      if (messageId === current.messageId) return blockElement(current.blockId);
-    }
-    return null;
-  }
-
-  #currentRange(): Range | null {
-    const current = this.#current;
-    if (current === null) return null;
-    const block = this.#blockOf(current);
-    if (block === null) return null;
-    const ranges = findRanges(block, this.#query);
-    return ranges[Math.min(current.nth, ranges.length - 1)] ?? null;
-  }
-
-  #paintSoon(): void {
-    if (this.#paint !== 0) return;
-    this.#paint = requestAnimationFrame(() => {
-      this.#paint = 0;
-      this.#paintNow();
-    });
-  }
-
-  #paintNow(): void {
-    if (this.#query === "") return;
-    const ranges: Range[] = [];
-    const byId = new Map([...this.#matches.all()].map((found) => [found.messageId, found]));
-    for (const { messageId, blockElement } of this.#options.target.mountedBlocks()) {
-      for (const { blockId } of byId.get(messageId)?.blocks ?? []) {
-        const element = blockElement(blockId);
-        if (element !== null) ranges.push(...findRanges(element, this.#query));
-      }
-    }
-    this.#marker.show(ranges, this.#currentRange());
+    await this.#view.show(match, current);
   }
 
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-function openDetails(node: Node): void {
-  let at = node.parentElement?.closest("details") ?? null;
-  for (; at !== null; at = at.parentElement?.closest("details") ?? null) at.open = true;
-}
-
-/** Open what is folded in a block, if the match is not in what is drawn: it may be made when it is opened. */
-async function openAround(block: HTMLElement, query: string): Promise<void> {
-  if (findRanges(block, query).length > 0) return;
-  const inside = [...block.querySelectorAll("details")];
-  if (block instanceof HTMLDetailsElement) inside.push(block);
-  if (inside.every(({ open }) => open)) return;
-  for (const details of inside) details.open = true;
-  await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
 }
 
 /** Let everything else go first. */

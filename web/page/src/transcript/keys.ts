@@ -3,8 +3,10 @@
  *
  * The message that has the focus stays in the document when it scrolls out of sight; so the focus is never lost.
  */
+
+import type { Mounted } from "./mounted.ts";
 import { isField } from "./reader.ts";
-import type { Mounted, Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 export interface KeyWays {
   toStart(): void;

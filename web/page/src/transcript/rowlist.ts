@@ -5,8 +5,8 @@
  * appended is looked at.
  */
 import type { ConversationState, MessageState } from "@blockwire/core";
+import type { Row } from "./mounted.ts";
 import type { Pages } from "./pages.ts";
-import type { Row } from "./stage.ts";
 
 /** What a newer state means for the list. */
 export type RowChange =

@@ -5,40 +5,17 @@
  * Reading and writing never alternate: an update writes what is shown (once a frame), the browser lays out, and
  * the observer of sizes, before anything is painted, reads what became of it and puts the reader back.
  */
-import type { MessageState } from "@blockwire/core";
-import { el } from "../platform/dom.ts";
-import { type Anchor, findAnchor, movedBy, movement } from "./anchor.ts";
+import { type Anchor, findAnchor, movedBy, movement, withLine } from "./anchor.ts";
 import { Estimator } from "./estimate.ts";
 import { Layout, type Range } from "./layout.ts";
-import type { TranscriptView } from "./types.ts";
+import { type Mounted, MountedRows, type MountOptions, type Row } from "./mounted.ts";
+import { Spacing } from "./spacing.ts";
 
-/** A message in the list. */
-export interface Row {
-  readonly id: string;
-  message: MessageState;
-}
-
-export interface Mounted {
-  index: number;
-  readonly row: Row;
-  readonly wrapper: HTMLElement;
-  readonly view: TranscriptView;
-  shown: MessageState;
-  isMeasured: boolean;
-}
-
-export interface StageOptions {
-  makeView(message: MessageState): TranscriptView;
-  /** The state of a row's message now; it may have changed while it was out of sight. */
-  newest(row: Row): MessageState;
+export interface StageOptions extends MountOptions {
   /** Whether the end is followed now. */
   isPinned(): boolean;
   /** Whether the last row is the last one there is. */
   isWhole(): boolean;
-  /** Rows that stay in the document wherever they are: ids. */
-  held(): ReadonlySet<string>;
-  /** A row was put into the document. */
-  onMounted(mounted: Mounted): void;
   /** Sizes changed and everything is where it belongs. */
   onSettled(): void;
   /** Not everything that is wanted is in the document yet. */
@@ -48,12 +25,8 @@ export interface StageOptions {
 /** Pixels around the window whose rows are in the document; at least one window high. */
 const OVERSCAN_MIN_PX = 600;
 
-/** Milliseconds of one frame that mounting rows which are not seen yet may take. */
-const MOUNT_BUDGET_MS = 6;
-
-/** A row that is higher, or has more text, has its blocks laid out only when they come near. */
+/** A row that is higher has its blocks laid out only when they come near. */
 const LONG_ROW_PX = 6_000;
-const LONG_ROW_UNITS = 30_000;
 
 /** Pixels above the first and below the last row; with a notice, what it needs. */
 const EDGE_PX = 24;
@@ -64,27 +37,21 @@ export class Stage {
   readonly layout = new Layout();
   readonly estimator = new Estimator();
   readonly #options: StageOptions;
-  readonly #feed: HTMLElement;
-  readonly #lead: HTMLElement;
-  readonly #trail: HTMLElement;
+  readonly #spacing: Spacing;
   readonly #sizes: ResizeObserver;
-  readonly #byWrapper = new Map<Element, Mounted>();
+  readonly #shown: MountedRows;
   #rows: Row[] = [];
-  #mounted: Mounted[] = [];
   #anchor: Anchor = [];
   #width = 0;
   #wasPinned = false;
-  /** What the document was given last: equal values are not written. */
-  #given = { lead: -1, trail: -1 };
 
   constructor(options: StageOptions, scroller: HTMLElement, head: Node, foot: Node) {
     this.#options = options;
     this.scroller = scroller;
-    this.#lead = el("div", { class: "tr-lead" }, head);
-    this.#trail = el("div", { class: "tr-trail" }, foot);
-    this.#feed = el("div", { class: "tr-rows" });
-    scroller.append(this.#lead, this.#feed, this.#trail);
+    this.#spacing = new Spacing(head, foot);
     this.#sizes = new ResizeObserver((entries) => this.#resized(entries));
+    this.#shown = new MountedRows(options, scroller, this.#sizes);
+    scroller.append(this.#spacing.lead, this.#shown.element, this.#spacing.trail);
     this.#sizes.observe(scroller);
     this.layout.setEdges(EDGE_PX, EDGE_PX);
   }
@@ -94,7 +61,7 @@ export class Stage {
   }
 
   get mounted(): readonly Mounted[] {
-    return this.#mounted;
+    return this.#shown.all;
   }
 
   /** Greatest offset of the scroll container, as the document has it. */
@@ -103,19 +70,16 @@ export class Stage {
   }
 
   indexOf(id: string): number {
-    const mounted = this.#mounted.find(({ row }) => row.id === id);
-    return mounted?.index ?? this.#rows.findIndex((row) => row.id === id);
+    return this.#shown.of(id)?.index ?? this.#rows.findIndex((row) => row.id === id);
   }
 
   mountedOf(id: string): Mounted | null {
-    return this.#mounted.find(({ row }) => row.id === id) ?? null;
+    return this.#shown.of(id) ?? null;
   }
 
   /** The row that an element stands in. */
   rowOf(node: Node | null): Mounted | null {
-    const element = node instanceof Element ? node : (node?.parentElement ?? null);
-    const wrapper = element?.closest(".tr-row") ?? null;
-    return wrapper === null ? null : (this.#byWrapper.get(wrapper) ?? null);
+    return this.#shown.around(node);
   }
 
   /** Rows behind the last one: the way of a conversation that goes on. */
@@ -138,16 +102,11 @@ export class Stage {
     this.#rows = rows;
     if (isWhole) {
       this.layout.rearrange(heights, begin);
-      for (const mounted of [...this.#mounted]) {
-        const index = places.get(mounted.row.id);
-        if (index === undefined) this.#unmount(mounted);
-        else mounted.index = index;
-      }
-      this.#mounted.sort((a, b) => a.index - b.index);
+      this.#shown.rearrange(places);
       return;
     }
     const kept = this.#survivor(places);
-    for (const mounted of [...this.#mounted]) this.#unmount(mounted);
+    this.#shown.clear();
     this.#anchor = [];
     this.layout.replace(heights);
     if (kept !== null) this.layout.reveal(kept.index, kept.y, false);
@@ -160,13 +119,7 @@ export class Stage {
 
   /** Show the newest states of the rows that are in the document. */
   refresh(): void {
-    for (const mounted of this.#mounted) {
-      const message = this.#options.newest(mounted.row);
-      mounted.row.message = message;
-      if (message === mounted.shown) continue;
-      mounted.shown = message;
-      mounted.view.update(message);
-    }
+    this.#shown.refresh();
   }
 
   /** Put into the document what is in the window and around it, and take out what is far away. */
@@ -210,17 +163,19 @@ export class Stage {
     this.#findAnchor();
   }
 
-  /** Pay what is owed; when nothing scrolls. */
+  /** Pay what is owed, and look closer at what is read; when nothing scrolls. */
   settle(): void {
     const before = this.layout.scrollTop;
-    if (!this.layout.settle()) return;
-    this.#anchor = movedBy(this.#anchor, this.layout.scrollTop - before);
-    this.#write();
+    if (this.layout.settle()) {
+      this.#anchor = movedBy(this.#anchor, this.layout.scrollTop - before);
+      this.#write();
+    }
+    this.#anchor = withLine(this.#anchor, this.#top(), this.scroller.scrollTop);
   }
 
   /** Put a row at a distance from the top of the window, then a part of it. Nothing moves if it is seen. */
   reveal(index: number, partOf: (mounted: Mounted) => Element | null, y: number): void {
-    const seen = this.#mounted.find((mounted) => mounted.index === index);
+    const seen = this.#shown.at(index);
     if (seen !== undefined && this.#isSeen(partOf(seen) ?? seen.wrapper)) {
       this.#findAnchor();
       return;
@@ -229,7 +184,7 @@ export class Stage {
     // First its beginning: whether `y` is in this row or far behind it, only its real height tells.
     this.layout.reveal(index, Math.max(y, 0), false);
     this.#mountMeasured();
-    const mounted = this.#mounted.find((at) => at.index === index);
+    const mounted = this.#shown.at(index);
     if (mounted === undefined) return;
     // A place inside of a very long text: all of it has to stand there.
     if (y < 0) mounted.view.complete?.();
@@ -249,7 +204,7 @@ export class Stage {
   #mountMeasured(): void {
     this.#mount(this.#range());
     this.#write();
-    for (const { index, wrapper } of this.#mounted) {
+    for (const { index, wrapper } of this.#shown.all) {
       this.layout.measure(index, wrapper.getBoundingClientRect().height);
     }
   }
@@ -271,7 +226,7 @@ export class Stage {
 
   destroy(): void {
     this.#sizes.disconnect();
-    for (const mounted of [...this.#mounted]) this.#unmount(mounted);
+    this.#shown.clear();
   }
 
   #overscan(): number {
@@ -294,86 +249,23 @@ export class Stage {
   /** Returns whether rows came or went. */
   #mount(wanted: Range): boolean {
     const { layout } = this;
-    const held = this.#options.held();
-    const seen = layout.wanted(0);
-    const isThere = (index: number) =>
-      index >= layout.mounted.first && index <= layout.mounted.last;
-    const began = performance.now();
-    let { first, last } = seen;
-    let isFinished = true;
-    let isChanged = false;
-    // From what is seen outwards, as far as the frame has time.
-    while (first > wanted.first || last < wanted.last) {
-      const isDown =
-        last < wanted.last && (first <= wanted.first || last - seen.last <= seen.first - first);
-      const next = isDown ? last + 1 : first - 1;
-      if (!isThere(next) && performance.now() - began > MOUNT_BUDGET_MS) {
-        isFinished = false;
-        break;
-      }
-      if (isDown) last = next;
-      else first = next;
-      if (this.#view(next)) isChanged = true;
-    }
-    const range = { first, last };
-    for (const mounted of [...this.#mounted]) {
-      const isIn = mounted.index >= first && mounted.index <= last;
-      if (isIn || held.has(mounted.row.id)) continue;
-      this.#unmount(mounted);
-      isChanged = true;
-    }
-    for (let index = Math.max(0, seen.first); index <= seen.last; index += 1) {
-      if (this.#view(index)) isChanged = true;
-    }
-    if (range.first !== layout.mounted.first || range.last !== layout.mounted.last) {
-      layout.mount(range);
-      isChanged = true;
-    }
+    const { range, isChanged, isFinished } = this.#shown.show(
+      this.#rows,
+      wanted,
+      layout.wanted(0),
+      layout.mounted,
+    );
+    const isMoved = range.first !== layout.mounted.first || range.last !== layout.mounted.last;
+    if (isMoved) layout.mount(range);
     if (!isFinished) this.#options.onUnfinished();
-    return isChanged;
-  }
-
-  /** Makes the row's view if there is none, at its place in the document; returns whether it did. */
-  #view(index: number): boolean {
-    const at = this.#mounted.findIndex((mounted) => mounted.index >= index);
-    if (at >= 0 && this.#mounted[at]?.index === index) return false;
-    const row = this.#rows[index];
-    if (row === undefined) return false;
-    row.message = this.#options.newest(row);
-    const view = this.#options.makeView(row.message);
-    const wrapper = el("div", { class: "tr-row" }, view.element);
-    // Before it is laid out for the first time: that would be most of the work.
-    if (row.message.blocks.some(({ length }) => length > LONG_ROW_UNITS)) wrapper.dataset.long = "";
-    const mounted: Mounted = { index, row, wrapper, view, shown: row.message, isMeasured: false };
-    const next = at < 0 ? null : (this.#mounted[at]?.wrapper ?? null);
-    this.#feed.insertBefore(wrapper, next);
-    this.#mounted.splice(at < 0 ? this.#mounted.length : at, 0, mounted);
-    // A feed without an article would be a mistake.
-    if (this.#mounted.length === 1) this.#feed.setAttribute("role", "feed");
-    this.#byWrapper.set(wrapper, mounted);
-    this.#sizes.observe(wrapper);
-    this.#options.onMounted(mounted);
-    return true;
-  }
-
-  #unmount(mounted: Mounted): void {
-    this.#sizes.unobserve(mounted.wrapper);
-    this.#byWrapper.delete(mounted.wrapper);
-    this.#mounted = this.#mounted.filter((other) => other !== mounted);
-    if (this.#mounted.length === 0) this.#feed.removeAttribute("role");
-    // The focus never falls out of the transcript: keys go on working.
-    if (mounted.wrapper.contains(document.activeElement)) {
-      this.scroller.focus({ preventScroll: true });
-    }
-    mounted.view.destroy();
-    mounted.wrapper.remove();
+    return isChanged || isMoved;
   }
 
   /** Sizes changed, were laid out and are not painted yet. */
   #resized(entries: readonly ResizeObserverEntry[]): void {
     for (const entry of entries) {
       if (entry.target === this.scroller) this.#setViewport();
-      const mounted = this.#byWrapper.get(entry.target);
+      const mounted = this.#shown.ofWrapper(entry.target);
       const height = entry.borderBoxSize[0]?.blockSize;
       if (mounted === undefined || height === undefined) continue;
       this.layout.measure(mounted.index, height);
@@ -418,33 +310,7 @@ export class Stage {
 
   /** Returns whether anything changed. */
   #writeHeights(): boolean {
-    const { layout } = this;
-    const { trail } = layout.frame;
-    let bottom = 0;
-    let lead = 0;
-    for (const { index, wrapper } of this.#mounted) {
-      const top = layout.topOf(index);
-      const gap = Math.max(0, top - bottom);
-      if (bottom === 0 && wrapper === this.#mounted[0]?.wrapper) {
-        lead = Math.max(0, top);
-        setMargin(wrapper, 0);
-      } else setMargin(wrapper, gap > 0.02 ? gap : 0);
-      bottom = top + layout.heights.at(index);
-    }
-    if (this.#mounted.length === 0) lead = layout.frame.lead;
-    const last = this.#mounted.at(-1)?.index ?? -1;
-    // A row that is held below the window stands in what would be the trail.
-    const held =
-      last > layout.mounted.last
-        ? layout.heights.offsetOf(last + 1) - layout.heights.offsetOf(layout.mounted.last + 1)
-        : 0;
-    const given = { lead, trail: Math.max(0, trail - held) };
-    const isLead = given.lead !== this.#given.lead;
-    const isTrail = given.trail !== this.#given.trail;
-    if (isLead) this.#lead.style.height = `${given.lead}px`;
-    if (isTrail) this.#trail.style.height = `${given.trail}px`;
-    this.#given = given;
-    return isLead || isTrail;
+    return this.#spacing.write(this.layout, this.#shown.all);
   }
 
   #top(): number {
@@ -454,7 +320,7 @@ export class Stage {
   #findAnchor(): void {
     const top = this.#top();
     this.#anchor = findAnchor(
-      this.#mounted.map(({ wrapper }) => wrapper),
+      this.#shown.all.map(({ wrapper }) => wrapper),
       top,
       top + this.scroller.clientHeight,
       this.scroller.scrollTop,
@@ -464,7 +330,7 @@ export class Stage {
   /** The row that should be at the top by the model, before anybody measured. */
   #expectAnchor(): void {
     const { index } = this.layout.place();
-    const mounted = this.#mounted.find((at) => at.index === index);
+    const mounted = this.#shown.at(index);
     if (mounted === undefined) return;
     this.#anchor = [{ element: mounted.wrapper, contentTop: this.layout.topOf(index) }];
   }
@@ -472,7 +338,7 @@ export class Stage {
   /** The first row in the window that is among others, and where its top is. */
   #survivor(places: ReadonlyMap<string, number>): { index: number; y: number } | null {
     const top = this.#top();
-    const below = this.#mounted.filter(
+    const below = this.#shown.all.filter(
       ({ wrapper }) => wrapper.getBoundingClientRect().bottom > top,
     );
     for (const { row, wrapper } of below) {
@@ -487,9 +353,4 @@ export class Stage {
     const top = this.#top();
     return box.top >= top && box.bottom <= top + this.scroller.clientHeight && box.height > 0;
   }
-}
-
-function setMargin(wrapper: HTMLElement, pixels: number): void {
-  const margin = pixels === 0 ? "" : `${pixels}px`;
-  if (wrapper.style.marginTop !== margin) wrapper.style.marginTop = margin;
 }

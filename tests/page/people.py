@@ -79,3 +79,19 @@ class Person:
             }"""
         )
         return str(stored)
+
+    @property
+    def line(self) -> Locator:
+        """The questions above the input that no turn began with."""
+        return self.page.get_by_role("region", name="Questions that wait").get_by_role("listitem")
+
+    @property
+    def files(self) -> Locator:
+        """The files of the draft."""
+        return self.page.get_by_role("list", name="Files of the next question").get_by_role(
+            "listitem"
+        )
+
+    def button(self, name: str) -> Locator:
+        """Return a button by a part of its name."""
+        return self.page.get_by_role("button", name=name)

@@ -190,15 +190,20 @@ class World:
 
 @asynccontextmanager
 async def opened_world(
-    browser: Browser, folder: Path, *arguments: str, config: str = ""
+    browser: Browser, folder: Path, *arguments: str, config: str = "", settings: str = ""
 ) -> AsyncIterator[World]:
-    """Yield a world whose gateway was started with ``arguments`` beside its own."""
+    """Yield a world whose gateway was started with ``arguments`` beside its own.
+
+    ``settings`` come first in its file; ``config`` behind the engine of the tests, whose command it
+    may name as ``$PUPPET``.
+    """
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
         agent = Agent(listener)
         port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        command = f'[{sys.executable!r}, {str(PUPPET)!r}, "{port}"]'
         (folder / "blockwire.toml").write_text(
-            f'[engines.puppet]\nkind = "command"\nanswers = true\n'
-            f'command = [{sys.executable!r}, {str(PUPPET)!r}, "{port}"]\n{config}',
+            f'{settings}[engines.puppet]\nkind = "command"\nanswers = true\ncommand = {command}\n'
+            + config.replace("$PUPPET", command),
             encoding="utf-8",
         )
         with Gateway(

@@ -16,7 +16,7 @@ from tests.page.worlds import World, opened_world
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 # Only what is on this machine may be reached, whatever a page asks for; and a machine of tests has
 # neither a sandbox for root nor much shared memory.
-_ARGUMENTS: Final = (
+ARGUMENTS: Final = (
     "--no-sandbox",
     "--disable-dev-shm-usage",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 async def browser() -> AsyncIterator[Browser]:
     path = chromium()
     async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        found = await playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield found
         await found.close()
 

@@ -22,6 +22,8 @@ export function TranscriptHost(props: {
 }): JSX.Element {
   const { app, feed, place, handle } = props;
   const host = useRef<HTMLDivElement>(null);
+  // Who turns formulas on or off sees it at once: all is drawn anew, at the place where it stood.
+  const maths = app.settings.maths.value;
 
   // Before anything is painted, and undone while the transcript still stands where the reader left it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: one transcript for one feed.
@@ -50,7 +52,7 @@ export function TranscriptHost(props: {
       transcript.destroy();
       transcript.element.remove();
     };
-  }, [app, feed]);
+  }, [app, feed, maths]);
 
   useEffect(() => {
     if (place !== null) void showPlace(app, feed, handle, place);

@@ -1,14 +1,7 @@
-"""The pictures of the page are what ``docs/pictures/page.py`` takes."""
-
-import importlib.util
-import subprocess
-import sys
-from pathlib import Path
+"""The pictures of the page are small, and shown."""
 
 import pytest
-from PIL import Image, ImageChops, ImageStat
 
-from tests.page.conftest import chromium
 from tests.suites import PROJECT
 
 PICTURES = PROJECT / "docs" / "pictures"
@@ -17,16 +10,6 @@ NAMES = tuple(
     for name in ("start", "light", "dark", "phone", "unknown", "error", "suspended", "share")
 )
 ONE_BYTES_MAX = 150_000
-TAKE_S = 240
-
-# What a time of day, or letters of another face, may change of a small copy; of 255.
-DIFFERENCE_MAX = 12.0
-SMALL = (120, 120)
-
-
-def small(path: Path) -> Image.Image:
-    with Image.open(path) as image:
-        return image.convert("RGB").resize(SMALL)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -36,26 +19,3 @@ def test_a_picture_is_small_and_shown_somewhere(name: str) -> None:
     assert path.stat().st_size < ONE_BYTES_MAX
     pages = [PROJECT / "README.md", *PROJECT.glob("docs/*.md"), *PROJECT.glob("docs/[eht]*/*.md")]
     assert any(path.name in page.read_text(encoding="utf-8") for page in pages)
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-@pytest.mark.timeout(TAKE_S + 15)
-@pytest.mark.skipif(importlib.util.find_spec("playwright") is None, reason="needs playwright")
-def test_taking_them_again_gives_much_the_same(tmp_path: Path) -> None:
-    chromium()
-
-    # It waits for the words that each of them must show.
-    command = [sys.executable, str(PICTURES / "page.py"), "--into", str(tmp_path)]
-    subprocess.run(command, check=True, timeout=TAKE_S)
-
-    assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(NAMES)
-    changed = {}
-    for name in NAMES:
-        taken, kept = tmp_path / f"{name}.png", PICTURES / f"{name}.png"
-        with Image.open(taken) as one, Image.open(kept) as other:
-            assert one.size == other.size, name
-        difference = ImageStat.Stat(ImageChops.difference(small(taken), small(kept))).mean
-        if max(difference) > DIFFERENCE_MAX:
-            changed[name] = difference
-    assert changed == {}, "the page looks otherwise now: python docs/pictures/page.py"

@@ -10,8 +10,9 @@ from tests.page.conftest import chromium
 from tests.suites import PROJECT
 from tests.support.programs import WAIT_S, Gateway, call, environment
 from tests.web import test_package as package
+from tests.web.agreement import WEB
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 EXAMPLE = PROJECT / "docs" / "examples" / "_own_page.ts"
 installed = package.installed
@@ -25,7 +26,7 @@ def test_it_shows_an_answer_as_it_grows(installed: package.Installed, tmp_path: 
     path = chromium()
     shutil.copy(EXAMPLE, installed.folder / "page.ts")
     installed.run(
-        str(package.WEB / "node_modules" / ".bin" / "tsc"),
+        str(WEB / "node_modules" / ".bin" / "tsc"),
         "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--types", "",
         "--target", "es2022", "--lib", "es2022,dom", "--module", "nodenext",
         "--outDir", str(tmp_path / "site"), "page.ts",

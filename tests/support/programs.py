@@ -35,7 +35,9 @@ WAIT_S: Final = 55.0
 def environment(folder: Path, **changes: str) -> dict[str, str]:
     """Return an environment in which only ``folder`` is known."""
     kept = {
-        name: os.environ[name] for name in ("PATH", "COVERAGE_PROCESS_START") if name in os.environ
+        name: os.environ[name]
+        for name in ("PATH", "PYTHONPATH", "COVERAGE_PROCESS_START")
+        if name in os.environ
     }
     return {
         **kept,

@@ -35,6 +35,11 @@ export class Calls {
     return (await this.http.call("PATCH", path, bodyOf(body))).value;
   }
 
+  /** Takes something away. */
+  async delete(path: string): Promise<void> {
+    await this.http.call("DELETE", path);
+  }
+
   /** Starts a turn; under its key it may be repeated. */
   async start(path: string, body: object, idempotencyKey: string): Promise<Turn> {
     const headers = { "idempotency-key": idempotencyKey };

@@ -131,7 +131,7 @@ export class Gateway {
 
   /** Deletes a conversation: nothing of it is left. */
   async deleteConversation(id: string): Promise<void> {
-    await this.#calls.http.call("DELETE", conversationPath(id));
+    await this.#calls.delete(conversationPath(id));
   }
 
   /** Returns a new conversation with the messages of this one, up to a turn. */
@@ -291,8 +291,7 @@ export class Gateway {
 
   /** Takes a share link back. */
   async deleteShare(id: string, shareId: string): Promise<void> {
-    const path = `${conversationPath(id)}/shares/${encodeURIComponent(shareId)}`;
-    await this.#calls.http.call("DELETE", path);
+    await this.#calls.delete(`${conversationPath(id)}/shares/${encodeURIComponent(shareId)}`);
   }
 
   /** Returns one page of the blocks that match, the best first. */

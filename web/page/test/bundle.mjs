@@ -1,25 +1,28 @@
-// Builds the gallery of blocks into a folder, for tests in a browser that have no server of Vite.
+// Builds what tests show in a browser into a folder: the gallery of blocks, or another module beside
+// this one by its name. They have no server of Vite.
 //
-// Usage: node page/test/bundle.mjs FOLDER
+// Usage: node page/test/bundle.mjs FOLDER [NAME]
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
+const name = process.argv[3] ?? "gallery";
+
 await build({
   configFile: false,
   envFile: false,
   logLevel: "error",
-  resolve: { conditions: ["blockwire-source"] },
+  resolve: { conditions: ["development"] },
   build: {
     outDir: resolve(process.argv[2] ?? "gallery"),
     emptyOutDir: false,
     minify: false,
     target: "es2022",
     lib: {
-      entry: fileURLToPath(new URL("gallery.ts", import.meta.url)),
+      entry: fileURLToPath(new URL(`${name}.ts`, import.meta.url)),
       formats: ["es"],
-      fileName: "gallery",
+      fileName: name,
     },
   },
 });

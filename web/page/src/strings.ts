@@ -264,6 +264,8 @@ export const strings = {
         .filter(Boolean)
         .join(" · "),
     page: "This page",
+    printNote:
+      "Printed from the page, which holds the messages around the place where one reads. The whole: “Export to read” in the menu.",
     placeNotFound: "The place in this conversation was not found. It may have been deleted.",
     copied: (what: string) => `${what} copied`,
     notCopied: (what: string) => `${what} could not be copied. Select it and copy it by hand.`,

@@ -58,7 +58,12 @@ export function TranscriptHost(props: {
     if (place !== null) void showPlace(app, feed, handle, place);
   }, [app, feed, handle, place]);
 
-  return <div class="sh-transcript" ref={host} />;
+  return (
+    <>
+      <div class="sh-transcript" ref={host} />
+      <p class="sh-print-note">{strings.shell.printNote}</p>
+    </>
+  );
 }
 
 /** So long the transcript is hidden while the place where it was left is looked for, milliseconds. */

@@ -245,6 +245,23 @@ describe("the reader's place", () => {
     expect(layout.settle()).toBe(false);
   });
 
+  it("pays no more at once than the offset has: it never stands above the beginning", () => {
+    const layout = new Layout();
+    layout.setViewport(500);
+    for (let at = 0; at < 40; at += 1) layout.heights.push(100);
+    layout.hold(500);
+    layout.mount({ first: 5, last: 15 });
+    layout.scrolled(120);
+    // What is above turns out to be much lower than it was thought to be.
+    for (let at = 0; at < 5; at += 1) layout.measure(at, 10);
+    expect(layout.debt).toBe(450);
+    const seen = layout.topOf(5) - layout.scrollTop;
+    expect(layout.settle()).toBe(true);
+    expect(layout.frame).toMatchObject({ lead: 380, scrollTop: 0 });
+    expect(layout.topOf(5) - layout.scrollTop).toBe(seen);
+    expect(layout.settle()).toBe(false);
+  });
+
   it("is kept over empty space where the text below became shorter, until the reader leaves it", () => {
     const layout = new Layout();
     layout.setViewport(500);

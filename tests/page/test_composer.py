@@ -406,6 +406,9 @@ async def test_engine_and_model(browser: Browser, tmp_path: Path) -> None:
         await person.page.reload()
         await expect_soon(picker).to_have_accessible_name("Engine and model: puppet, small-1")
         await picker.click()
+        await person.page.keyboard.press("Escape")
+        await expect_soon(person.page.get_by_role("dialog")).to_have_count(0)
+        await picker.click()
         await person.page.get_by_role("radio", name="second").check()
         await person.page.get_by_role("button", name="Done").click()
         await expect_soon(picker).to_have_accessible_name(

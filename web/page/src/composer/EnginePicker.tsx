@@ -34,8 +34,15 @@ export function EnginePicker({ runner, engines, recent }: Props) {
     setOpen(false);
     button.current?.focus();
   };
+  const leave = (event: KeyboardEvent): void => {
+    if (!isOpen || event.key !== "Escape") return;
+    // The page must not take it as the first one of two that stop an answer.
+    event.stopPropagation();
+    close();
+  };
   return (
-    <div class="co-engine" ref={root}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button and the panel are in it.
+    <div class="co-engine" ref={root} onKeyDown={leave}>
       <button
         ref={button}
         type="button"
@@ -57,17 +64,7 @@ export function EnginePicker({ runner, engines, recent }: Props) {
         <Icon name="down" />
       </button>
       {isOpen && (
-        <div
-          id={panelId}
-          class="co-panel"
-          role="dialog"
-          aria-label={words.engine}
-          onKeyDown={(event) => {
-            if (event.key !== "Escape") return;
-            event.stopPropagation();
-            close();
-          }}
-        >
+        <div id={panelId} class="co-panel" role="dialog" aria-label={words.engine}>
           <Engines runner={runner} engines={engines} chosen={chosen} />
           <Models
             // Another engine has other models.

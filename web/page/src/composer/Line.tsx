@@ -1,6 +1,6 @@
 /** Questions from the press of Send until their turns begin, and those that others put in line. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Icon } from "./icons.tsx";
 import type { ComposerRunner } from "./runner.ts";
@@ -15,6 +15,13 @@ const SHOWN_CHARS = 400;
 export function Line({ runner }: { readonly runner: ComposerRunner }) {
   const state = runner.state.value;
   const { questions, others } = state;
+  const list = useRef<HTMLOListElement>(null);
+  const newestKey = questions.at(-1)?.key;
+  // Whoever asks sees that it waits, also behind many others.
+  useLayoutEffect(() => {
+    const { current } = list;
+    if (current !== null && newestKey !== undefined) current.scrollTop = current.scrollHeight;
+  }, [newestKey]);
   if (questions.length === 0 && others.length === 0) return null;
   const placed = others.map((other) => ({ place: other.position, other }));
   // Those that have no place yet come behind those that have one.
@@ -24,7 +31,7 @@ export function Line({ runner }: { readonly runner: ComposerRunner }) {
   ].sort((one, other) => one.place - other.place);
   return (
     <section class="co-line" aria-label={words.line}>
-      <ol>
+      <ol ref={list}>
         {rows.map((row) =>
           "own" in row ? (
             <OwnRow key={row.own.key} question={row.own} state={state} runner={runner} />

@@ -542,6 +542,8 @@ export const strings = {
     },
     byCode: {
       unreachable: "The gateway cannot be reached. Check the network, then try again.",
+      http_error:
+        "Something on the way to the gateway answered in its place. Try again in a moment.",
       unauthorized: "You are not logged in any more. Log in, then try again.",
       insufficient_scope:
         "Your token does not allow this. Ask whoever runs the gateway for one that does.",

@@ -73,13 +73,16 @@ function Own(props: { app: App; route: Route; isOnline: ReadonlySignal<boolean> 
   const isOpen = isDrawer ? app.isDrawerOpen.value : app.settings.sidebar.value;
   return (
     <div class="sh-app" data-drawer={isDrawer ? "" : undefined} data-list={isOpen ? "" : undefined}>
-      <button
-        type="button"
-        class="sh-skip"
-        onClick={() => document.getElementById("sh-main")?.focus()}
-      >
-        {strings.shell.skip}
-      </button>
+      {/* What the drawer lies over cannot be gone to. */}
+      {!(isDrawer && isOpen) && (
+        <button
+          type="button"
+          class="sh-skip"
+          onClick={() => document.getElementById("sh-main")?.focus()}
+        >
+          {strings.shell.skip}
+        </button>
+      )}
       {isOpen && (
         <Guard>
           <Sidebar app={app} />

@@ -94,6 +94,7 @@ async def test_private_reasoning_is_nowhere_without_the_right(world: World) -> N
     assert CANARY.encode() not in network.carried
 
 
+@pytest.mark.requirement("page:login:token")
 async def test_a_token_is_in_no_url_no_storage_and_no_cookie_of_scripts(world: World) -> None:
     admin, _writer, _reader = tokens(world)
     person = Person(await world.page())
@@ -107,6 +108,7 @@ async def test_a_token_is_in_no_url_no_storage_and_no_cookie_of_scripts(world: W
     assert [(cookie["httpOnly"], cookie["sameSite"]) for cookie in cookies] == [(True, "Strict")]
 
 
+@pytest.mark.requirement("page:login:read-only")
 async def test_a_reader_without_write_finds_nothing_to_write_with(world: World) -> None:
     admin, _writer, reader = tokens(world)
     owner, other = Person(await world.page()), Person(await world.page())
@@ -117,6 +119,12 @@ async def test_a_reader_without_write_finds_nothing_to_write_with(world: World) 
     await other.page.goto(owner.page.url)
     await other.sees("The answer.")
     await expect_soon(other.composer).to_have_count(0)
+    for name in ("New conversation", "Try again", "Fork from here", "Ask this question again"):
+        await expect_soon(other.page.get_by_role("button", name=name)).to_have_count(0)
+    await other.page.get_by_role("button", name="Conversation menu").click()
+    await expect_soon(other.page.get_by_role("menuitem", name="Markdown")).to_have_count(1)
+    for name in ("Rename", "Tags", "Share…", "Fork the whole conversation", "Delete"):
+        await expect_soon(other.page.get_by_role("menuitem", name=name)).to_have_count(0)
 
 
 async def test_a_shared_link_shows_the_public_view_and_ends_when_taken_back(world: World) -> None:

@@ -281,9 +281,11 @@ async def test_keys_are_in_the_help_and_take_nothing_from_who_types(world: World
     await page.get_by_role("main").focus()
     await page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
-    for words in ("New conversation", "Find in conversation", "Next conversation", "Rename"):
+    for words in ("New conversation", "Find in conversation", "Rename", "Next message", "Home"):
         await expect_soon(dialog).to_contain_text(words)
     await page.keyboard.press("Escape")
+    await expect_soon(dialog).to_have_count(0)
+    await expect_soon(page.get_by_role("main")).to_be_focused()
     await page.keyboard.press("/")
     await expect_soon(person.composer).to_be_focused()
     await expect_soon(person.composer).to_have_value("")
@@ -291,6 +293,7 @@ async def test_keys_are_in_the_help_and_take_nothing_from_who_types(world: World
     await page.keyboard.press("Control+,")
     await dialog.get_by_role("checkbox", name="Single keys are shortcuts").uncheck()
     await page.keyboard.press("Escape")
+    await expect_soon(dialog).to_have_count(0)
     await page.get_by_role("main").focus()
     await page.keyboard.press("?")
     await page.keyboard.press("/")

@@ -3,7 +3,7 @@ import { strings } from "../strings.ts";
 import { Dialog } from "./Dialog.tsx";
 import { keyNames, SHORTCUTS } from "./keyboard.ts";
 
-/** Every shortcut, made of the table that handles them. */
+/** Every shortcut, made of the table that handles them, and the keys of what has the focus. */
 export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
   const isMac = /Mac|iPhone|iPad/u.test(navigator.platform);
   return (
@@ -18,9 +18,22 @@ export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
           </div>
         ))}
       </dl>
-      <h3 class="sh-dialog-part">{strings.shell.listKeysTitle}</h3>
+      <KeysOf title={strings.shell.listKeysTitle} keys={strings.shell.listKeys} />
+      <KeysOf title={strings.shell.readKeysTitle} keys={strings.shell.readKeys} />
+    </Dialog>
+  );
+}
+
+/** Keys that work where the focus is only. */
+function KeysOf(props: {
+  title: string;
+  keys: readonly (readonly [readonly string[], string])[];
+}): JSX.Element {
+  return (
+    <>
+      <h3 class="sh-dialog-part">{props.title}</h3>
       <dl class="sh-keys">
-        {strings.shell.listKeys.map(([names, words]) => (
+        {props.keys.map(([names, words]) => (
           <div key={words}>
             <dt>{words}</dt>
             <dd>
@@ -29,7 +42,7 @@ export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
           </div>
         ))}
       </dl>
-    </Dialog>
+    </>
   );
 }
 

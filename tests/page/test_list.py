@@ -128,11 +128,20 @@ async def test_a_change_is_seen_in_every_tab_and_a_deletion_is_asked_for(world: 
     await asked.get_by_role("button", name="Delete").click()
     for tab in (page, other):
         await expect_soon(row(tab, first)).to_have_count(0)
+    await page.evaluate(
+        """(id) => {
+          window.wasBack = false;
+          const look = () => { wasBack ||= document.querySelector(`nav [data-conversation-id="${id}"]`) !== null; };
+          new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+        }""",
+        first,
+    )
     go.set()
     await look(page)
     await expect_soon(row(page, second)).to_have_count(1)
     await expect_soon(listed(page)).to_have_count(2)
     await expect_soon(row(page, first)).to_have_count(0)
+    assert not await page.evaluate("() => window.wasBack")
     await expect_soon(page).to_have_url(f"{world.url}/")
 
 

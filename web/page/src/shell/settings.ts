@@ -3,7 +3,7 @@
  *
  * Spec: docs/spec/page/shell.md, "Settings".
  */
-import { effect, type Signal, signal } from "@preact/signals";
+import { batch, effect, type Signal, signal } from "@preact/signals";
 import type { SafeStore } from "../platform/storage.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
@@ -39,25 +39,30 @@ export function makeSettings(store: SafeStore): Settings {
     singleKeys: signal(true),
     sidebar: signal(true),
   };
+  // What was just read is not written: half of it would undo what another tab is changing.
+  let isReading = true;
   const read = (): void => {
-    const kept = store.getObject(NAME);
-    settings.theme.value = oneOf(THEMES, kept.theme, "system");
-    settings.textSize.value = oneOf(TEXT_SIZES, kept.textSize, "normal");
-    settings.maths.value = kept.maths === true;
-    settings.enterSends.value = kept.enterSends !== false;
-    settings.singleKeys.value = kept.singleKeys !== false;
-    settings.sidebar.value = kept.sidebar !== false;
+    isReading = true;
+    batch(() => {
+      const kept = store.getObject(NAME);
+      settings.theme.value = oneOf(THEMES, kept.theme, "system");
+      settings.textSize.value = oneOf(TEXT_SIZES, kept.textSize, "normal");
+      settings.maths.value = kept.maths === true;
+      settings.enterSends.value = kept.enterSends !== false;
+      settings.singleKeys.value = kept.singleKeys !== false;
+      settings.sidebar.value = kept.sidebar !== false;
+    });
+    isReading = false;
   };
   read();
-  let isFirst = true;
+  isReading = true;
   effect(() => {
     const values = Object.fromEntries(
       Object.entries(settings).map(([name, setting]) => [name, setting.value]),
     );
-    // What was just read needs no writing.
-    if (!isFirst) store.setObject(NAME, values);
-    isFirst = false;
+    if (!isReading) store.setObject(NAME, values);
   });
+  isReading = false;
   return { ...settings, reload: read };
 }
 

@@ -215,6 +215,37 @@ describe("the desk", () => {
     };
   }
 
+  it("shows a question once whose turn the stream told of before the submit was answered", async () => {
+    let answer: (turn: unknown) => void = () => {};
+    const submit = () => new Promise((resolve) => (answer = resolve));
+    const runner = desk(new Memory(), { submit }).of("c1");
+    const messages = new Map<string, unknown>();
+    const running = new Map<string, { status: string }>();
+    let told: () => void = () => {};
+    runner.attach({
+      conversationId: "c1",
+      state: { message: (id) => messages.get(id), running },
+      queued: [],
+      dequeued: new Map(),
+      status: { kind: "live" },
+      subscribe: (listener) => {
+        told = listener;
+        return () => {};
+      },
+    });
+    runner.dispatch({ type: "typed", text: "Why?" });
+    runner.send();
+
+    messages.set("turn_1", {});
+    running.set("turn_1", { status: "streaming" });
+    told();
+    expect(runner.state.value.questions).toHaveLength(1);
+    answer({ id: "turn_1", status: "streaming", durable: true });
+    await new Promise((resolve) => setTimeout(resolve));
+
+    expect(runner.state.value.questions).toEqual([]);
+  });
+
   it("keeps a question before it is sent", () => {
     const memory = new Memory();
     let wasKept = false;

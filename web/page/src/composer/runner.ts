@@ -54,6 +54,7 @@ export class ComposerRunner {
   readonly #uploads: Uploads;
   #feed: ComposerFeed | null = null;
   #unsubscribe: (() => void) | null = null;
+  #look: (() => void) | null = null;
   #wake: (() => void) | null = null;
   #keep: (() => void) | null = null;
   #lastTurnId: string | null = null;
@@ -81,6 +82,8 @@ export class ComposerRunner {
     else if (before !== state) this.#keepSoon();
     for (const effect of effects) this.#perform(effect);
     if (state.isGone && !before.isGone) this.#parts.gone(this);
+    // The stream may have told of a turn before the answer that says whose it is; it tells it once.
+    if (event.type !== "feed" && before.questions !== state.questions) this.#look?.();
   }
 
   /** Go on with what was under way before a reload. */
@@ -102,12 +105,13 @@ export class ComposerRunner {
       if (view.running !== null) this.#lastTurnId = view.running.turnId;
       this.dispatch({ type: "feed", ...view });
     };
+    this.#look = look;
     this.#unsubscribe = feed.subscribe(look);
     look();
     return () => {
       if (this.#feed !== feed) return;
       this.#unsubscribe?.();
-      this.#unsubscribe = this.#feed = null;
+      this.#unsubscribe = this.#feed = this.#look = null;
       this.dispatch({ type: "detached" });
     };
   }

@@ -19,7 +19,7 @@ from tests.web.agreement import (
 from tests.web.scripts import scripts
 
 COUNT: Final = 500
-COUNT_FULL: Final = 10_000
+COUNT_FULL: Final = int(os.environ.get("REDUCER_SCRIPTS", "10000"))
 
 COMPARISONS: Final = {"node": compare_in_node, "chromium": compare_in_chromium}
 

@@ -13,7 +13,7 @@ await build({
   configFile: false,
   envFile: false,
   logLevel: "error",
-  resolve: { conditions: ["development"] },
+  resolve: { conditions: ["blockwire-source", "module", "browser"] },
   build: {
     outDir: resolve(process.argv[2] ?? "gallery"),
     emptyOutDir: false,

@@ -19,7 +19,7 @@ _UNTIMED: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too
 settings.register_profile("cover", _UNTIMED, max_examples=40, derandomize=True)
 settings.register_profile("dev", _UNTIMED, max_examples=50)
 settings.register_profile("ci", _UNTIMED, max_examples=300, derandomize=True, print_blob=True)
-settings.register_profile("short", _UNTIMED, max_examples=100, derandomize=True, print_blob=True)
+settings.register_profile("short", _UNTIMED, max_examples=50, derandomize=True, print_blob=True)
 settings.register_profile("nightly", _UNTIMED, max_examples=20_000, print_blob=True)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev")

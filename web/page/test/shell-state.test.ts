@@ -263,6 +263,22 @@ describe("access", () => {
     expect(world.left).toBe(1);
   });
 
+  it("forgets at a logout elsewhere, whether or not an answer was 401 before", async () => {
+    const { world, access } = bench();
+    world.isIn = true;
+    await access.start();
+    world.isIn = false;
+    access.expire();
+    expect(world.left).toBe(0); // who logs in again goes on
+    access.hear("logout");
+    expect(access.capabilities.value).toBeNull();
+    await expect.poll(() => access.status.value).toBe("locked");
+    expect(world.left).toBe(1);
+    access.hear("logout");
+    await access.start();
+    expect(world.left).toBe(1);
+  });
+
   it("tells a lost gateway from a locked one", async () => {
     const { world, access } = bench();
     world.isLost = true;

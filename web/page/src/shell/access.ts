@@ -114,8 +114,9 @@ export class Access<C extends Rights> {
 
   /** Takes over what another tab did with the login that all tabs share. */
   hear(change: "login" | "logout"): void {
-    // What this tab did itself it has taken over already.
-    if (change === "logout" && this.#status.value === "open") this.#forget();
+    // A tab may have been answered 401 before it hears why: what it shows goes all the same. What
+    // this tab did itself it has taken over already, and holds nothing.
+    if (change === "logout" && this.capabilities.value !== null) this.#forget();
     if (this.#status.value !== "open") void this.start();
   }
 

@@ -303,7 +303,8 @@ def test_a_megabyte_that_is_pasted_comes_whole() -> None:
         "while not data.endswith(b'END'):\n"
         "    data += os.read(0, 65536)\n"
         "tty.setcbreak(0)\n"
-        "print(len(data), hashlib.sha256(data).hexdigest()[:16])\n"
+        "print(len(data), hashlib.sha256(data).hexdigest()[:16], flush=True)\n"
+        "os.read(0, 1)\n"  # the host shows it, and leaves its screen only afterwards
     )
     text = "".join(f"line {number}\r" for number in range(90_000)) + "END"
     with Outer(term(sys.executable, "-c", script), columns=100) as outer:

@@ -312,6 +312,7 @@ def test_a_megabyte_that_is_pasted_comes_whole() -> None:
         outer.press(f"\x1b[200~{text}\x1b[201~")
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         outer.until_shown(f"{len(text)} {digest}")
+        outer.press("x")
 
         assert outer.read_to_end() == 0
 

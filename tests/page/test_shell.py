@@ -87,6 +87,7 @@ async def test_a_conversation_stands_where_it_was_left(world: World) -> None:
     await expect_soon(page.get_by_test_id("jump-to-end")).to_be_visible()
     await settled(page)
     before = await top(page)
+    assert before is not None
 
     await row(page, other).click()
     await person.sees("Other.")
@@ -111,7 +112,9 @@ async def test_a_conversation_stands_where_it_was_left(world: World) -> None:
 
 TOP: Final = """
   () => {
+    // While the page is loaded there is none.
     const inside = document.querySelector('[data-testid="transcript"]');
+    if (inside === null) return null;
     const edge = inside.getBoundingClientRect().top;
     for (const block of inside.querySelectorAll("[data-block-id]")) {
       const { top } = block.getBoundingClientRect();
@@ -122,9 +125,9 @@ TOP: Final = """
 STANDS: Final = f"(before) => JSON.stringify(({TOP})()) === JSON.stringify(before)"
 
 
-async def top(page: Page) -> list[Any]:
+async def top(page: Page) -> list[Any] | None:
     """Return the first block that begins in the window, and how far below the edge it does."""
-    found: list[Any] = await page.evaluate(TOP)
+    found: list[Any] | None = await page.evaluate(TOP)
     return found
 
 

@@ -31,15 +31,15 @@ ROOMS: Final = (
 )  # fmt: skip
 # What is longest begins first: what starts programs, what has to do with terminals, and the rest.
 TOGETHER: Final = {
-    "commands": ("cases", "cli", "client"),
-    "programs": ("acceptance", "integration"),
+    "commands": ("cli",),
+    "programs": ("acceptance", "cases", "client", "integration"),
     "terminals": ("conform", "host", "tty", "tui"),
 }
 REST: Final = "everything else"
 # What a browser does is not traced, and its tests have times of their own (tests/full_runs.py).
 UNTRACED: Final = ("tests/page",)
-# One more than the cores that we count on: much of it waits for programs and sockets.
-WORKERS: Final = 3
+# Two more than the cores that we count on: much of it waits for programs and sockets.
+WORKERS: Final = 4
 
 # Tracing costs three to four times: what only repeats a path for more inputs runs without it.
 UNMARKED: Final = "not slow and not exhaustive and not browser and not postgres and not redis"

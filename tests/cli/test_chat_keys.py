@@ -12,6 +12,7 @@ from blockwire.jsontext import decode_json
 from blockwire.tui.chat import Chat
 from blockwire.tui.intents import Submit
 from tests.cli.conftest import Run
+from tests.support.programs import at_once
 from tests.tui.core.typists import keys
 
 MINE = """
@@ -78,7 +79,7 @@ def test_a_wrong_key_is_an_error(home: Path, blockwire: Run, line: str, sentence
 
 def test_the_width_of_the_file_counts_where_answers_are_printed(home: Path, blockwire: Run) -> None:
     (home / "wide.toml").write_text("ambiguous_width = 2\n", encoding="utf-8")
-    blockwire("ask", "--engine", "replay", "\u2460" * 30)
+    blockwire("ask", "--config", at_once(home), "\u2460" * 30)
 
     shown = [
         blockwire("show", *options, "--color", "always", "--width", "40").out.count("\n")

@@ -19,7 +19,7 @@ from blockwire.cli import main
 from blockwire.cli.main import COMMANDS, cli
 from blockwire.stores import read_owner
 from tests.cli.conftest import Ended, Run
-from tests.support.programs import call, decoded
+from tests.support.programs import at_once, call, decoded
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_one_sentence_a_code_and_status_1(
 ) -> None:
     (home / "garbage.db").write_bytes(b"no database at all, and long enough to be one" * 100)
     if "conv_none" in arguments:
-        blockwire("ask", "x", "--config", _fast(home))
+        blockwire("ask", "x", "--config", at_once(home))
 
     ended = blockwire(*arguments)
 
@@ -195,12 +195,6 @@ def test_what_cannot_be_done_is_one_sentence_a_code_and_status_1(
     told = ended.err.rstrip().split("\n")[-1]
     assert told.startswith("blockwire: ")
     assert told.endswith(f"[{code}]")
-
-
-def _fast(home: Path) -> str:
-    path = home / "fast.toml"
-    path.write_text('[engines.fast]\nkind = "replay"\nspeed = 0.0\n', encoding="utf-8")
-    return str(path)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +206,7 @@ def _fast(home: Path) -> str:
     ],
 )
 def test_a_store_lies_where_its_url_says(home: Path, blockwire: Run, url: str, path: str) -> None:
-    ended = blockwire("ask", "x", "--store", url.format(home=home), "--config", _fast(home))
+    ended = blockwire("ask", "x", "--store", url.format(home=home), "--config", at_once(home))
 
     assert ended.status == 0, ended.err
     assert (home / path).is_file()
@@ -314,7 +308,7 @@ def test_a_gateway_beyond_loopback_warns_of_a_readable_token_file(
 
 
 def _with_tokens(home: Path) -> str:
-    path = Path(_fast(home))
+    path = Path(at_once(home))
     path.write_text(
         f'token_file = "tokens.toml"\n{path.read_text(encoding="utf-8")}', encoding="utf-8"
     )
@@ -389,7 +383,7 @@ def test_doctor_says_what_is_wrong(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     (home / "garbage.db").write_bytes(b"no database at all, and long enough to be one" * 100)
     (home / "c.toml").write_text('[engines.o]\nkind = "openai"\n', encoding="utf-8")
-    blockwire("ask", "x", "--config", _fast(home))
+    blockwire("ask", "x", "--config", at_once(home))
 
     garbage = blockwire("doctor", "--store", "sqlite:///garbage.db")
     memory = blockwire("doctor", "--store", "memory:", "--config", "c.toml")
@@ -410,7 +404,7 @@ def test_doctor_says_what_is_wrong(
 
 
 def test_a_damaged_store_is_told_line_by_line(home: Path, blockwire: Run) -> None:
-    blockwire("ask", "x", "--config", _fast(home))
+    blockwire("ask", "x", "--config", at_once(home))
     with sqlite3.connect(STORE) as connection:
         connection.execute("DELETE FROM log WHERE last_seq = (SELECT min(last_seq) FROM log)")
     connection.close()

@@ -17,7 +17,7 @@ from blockwire.cli.output import OutputClosedError, note, one_line, write, write
 from blockwire.cli.terminals import screen_of, wants_colour
 from blockwire.errors import LocalProtocolError
 from blockwire.text import width
-from tests.support.programs import command, environment, run
+from tests.support.programs import at_once, command, environment, run
 
 # The order is --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, the terminal.
 COLOURS: list[tuple[str, dict[str, str], bool, bool]] = [
@@ -208,7 +208,15 @@ def test_json_is_utf8_whatever_the_locale_says(capsysbinary: pytest.CaptureFixtu
 def test_no_locale_makes_an_answer_fail(tmp_path: Path, locale: dict[str, str]) -> None:
     env = environment(tmp_path, **locale)
 
-    asked = run("ask", b"a\xffb".decode("utf-8", "surrogateescape"), env=env)
+    config = at_once(tmp_path)
+    asked = run(
+        "ask",
+        "--config",
+        config,
+        b"a\xffb".decode("utf-8", "surrogateescape"),
+        env=env,
+        cwd=tmp_path,
+    )
     listed = run("list", "--json", env=env)
 
     assert (asked.returncode, asked.stderr) == (0, b"")

@@ -15,7 +15,7 @@ from blockwire.cli.commands.show import _totals
 from blockwire.jsontext import decode_json
 from tests.cli.conftest import Run
 from tests.suites import PROJECT
-from tests.support.programs import WAIT_S, Gateway, Terminal, command, environment, run
+from tests.support.programs import WAIT_S, Gateway, Terminal, at_once, command, environment, run
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -209,8 +209,8 @@ def test_places_in_line_are_spelled_as_people_do() -> None:
     ]  # fmt: skip
 
 
-def test_there_is_nothing_to_answer_in_an_idle_conversation(blockwire: Run) -> None:
-    blockwire("ask", "hello")
+def test_there_is_nothing_to_answer_in_an_idle_conversation(home: Path, blockwire: Run) -> None:
+    blockwire("ask", "hello", "--config", at_once(home))
     value = decode_json(blockwire("list", "--json").out.encode())
     assert isinstance(value, dict)
     conversation_id = str(value["id"])

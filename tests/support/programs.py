@@ -50,6 +50,13 @@ def environment(folder: Path, **changes: str) -> dict[str, str]:
     }
 
 
+def at_once(folder: Path) -> str:
+    """Return the path of a configuration whose recorded answers come at once."""
+    path = folder / "fast.toml"
+    path.write_text('[engines.fast]\nkind = "replay"\nspeed = 0.0\n', encoding="utf-8")
+    return str(path)
+
+
 def command(*arguments: str) -> list[str]:
     """Return the command line of ``blockwire`` with the Python that runs the tests."""
     return [sys.executable, "-m", "blockwire", *arguments]

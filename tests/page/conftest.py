@@ -1,16 +1,17 @@
-"""A real browser, one for all tests of a module, and a world for each test."""
+"""A real browser, one for all tests, and a world for each test."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 from playwright.async_api import Browser, async_playwright
 
+from tests.page import nursery
 from tests.page.worlds import World, opened_world
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
@@ -42,7 +43,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session", autouse=True)
+def _nursery() -> Iterator[None]:
+    yield
+    nursery.close_shared()
+
+
+@pytest.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
     path = chromium()
     async with async_playwright() as playwright:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json  # what others write with
+import subprocess
 import sys
 import urllib.request
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 import anyio.abc
 from playwright.async_api import Browser, BrowserContext, Page
 
+from tests.page import nursery
 from tests.support.programs import WAIT_S, Gateway, Network, call, decoded, environment
 
 __all__ = ["Agent", "Turn", "World", "opened_world", "plain"]
@@ -25,6 +27,21 @@ WAIT_MS: Final = WAIT_S * 1000
 def plain(value: Mapping[str, Any]) -> bytes:
     """Return a JSON line."""
     return json.dumps(value).encode() + b"\n"
+
+
+class _Gateway(Gateway):
+    """A gateway that begins as a copy of a process which has imported it already."""
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        assert self._cwd is not None
+        arguments = ["--port", str(self.port), *self._arguments]
+        process = nursery.shared().serve(arguments, self._env, self._cwd)
+        line = process.stdout.readline().decode()
+        if not line.startswith("listening on "):
+            _, errors = process.communicate()
+            raise AssertionError(f"it did not start: {line}{errors.decode()}")
+        self.port = int(line.rpartition(":")[2])
+        return cast("subprocess.Popen[bytes]", process)
 
 
 class Turn:
@@ -206,7 +223,7 @@ async def opened_world(
             + config.replace("$PUPPET", command),
             encoding="utf-8",
         )
-        with Gateway(
+        with _Gateway(
             environment(folder),
             "--store", f"sqlite:///{folder / 'store.db'}",
             "--config", str(folder / "blockwire.toml"),

@@ -88,8 +88,8 @@ class Prose:
             await route.fulfill(status=404, body="")
 
 
-@pytest.fixture
-async def prose(browser: Browser, folder: Path) -> AsyncIterator[Prose]:
+@pytest.fixture(scope="module")
+async def opened(browser: Browser, folder: Path) -> AsyncIterator[Prose]:
     page = await browser.new_page()
     page.set_default_timeout(WAIT_MS)
     shown = Prose(page, folder)
@@ -98,7 +98,17 @@ async def prose(browser: Browser, folder: Path) -> AsyncIterator[Prose]:
     await page.wait_for_function("window.prose !== undefined")
     yield shown
     await page.close()
-    assert shown.troubles == []
+
+
+@pytest.fixture
+async def prose(opened: Prose) -> AsyncIterator[Prose]:
+    """The page of all tests, of which one shows one text after the other, as it was in the beginning."""
+    await opened.page.set_viewport_size({"width": 1280, "height": 720})
+    await opened.page.evaluate(
+        "() => { document.querySelector('main').replaceChildren(); getSelection().removeAllRanges(); }"
+    )
+    yield opened
+    assert opened.troubles == []
 
 
 def readable(text: str) -> bool:

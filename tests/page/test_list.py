@@ -6,7 +6,7 @@ from typing import Final
 
 import anyio
 import pytest
-from playwright.async_api import Page, Response
+from playwright.async_api import Locator, Page, Response
 
 from tests.page.frame import (
     HIDDEN,
@@ -164,6 +164,8 @@ async def test_what_runs_waits_or_stands_in_line_is_marked_in_words(world: World
     mine = row(person.page, await person.conversation_id())
     await expect_soon(mine).to_contain_text("answering")
     await person.ask("And then?")
+    await expect_soon(person.line).to_contain_text(["Next"])
+    await look(person.page)
     await expect_soon(mine).to_contain_text("1 question in line")
     request = {"id": "r1", "kind": "approval", "prompt": "Delete 3 files?"}
     await turn.say({"type": "turn.suspended", "request": request})
@@ -175,7 +177,7 @@ async def test_what_runs_waits_or_stands_in_line_is_marked_in_words(world: World
     await expect_soon(mine).to_contain_text("answering")
     for _ in range(3):
         async with person.page.expect_response(LIST):
-            await person.page.clock.run_for(10_000)
+            await person.page.clock.fast_forward(10_000)
     await expect_soon(mine).to_contain_text("waits for you")
 
 
@@ -254,6 +256,11 @@ async def test_titles_are_found_at_every_key_and_words_after_a_pause(world: Worl
     await expect_soon(listed(page)).to_have_count(2)
 
 
+def place_61(page: Page) -> Locator:
+    """Return the block in the transcript; what was found has its id, too."""
+    return page.get_by_test_id("transcript").locator('[data-block-id="block_61"]')
+
+
 @pytest.mark.requirement("page:shell:snippets", "page:shell:search-opens", "page:shell:addresses")
 async def test_what_was_found_is_shown_as_text_and_opens_at_its_place(world: World) -> None:
     target = world.conversation(*said(*FAR, HOSTILE, *FAR), title="<b>Deep</b>")
@@ -269,13 +276,13 @@ async def test_what_was_found_is_shown_as_text_and_opens_at_its_place(world: Wor
     await expect_soon(page.locator(".sh-found-title")).to_have_text("<b>Deep</b>")
     await hits.click()
     await expect_soon(page).to_have_url(f"{world.url}/c/{target}#msg_2/block_61")
-    await expect_soon(page.locator('[data-block-id="block_61"]')).to_be_in_viewport()
+    await expect_soon(place_61(page)).to_be_in_viewport()
 
     # The address alone leads there, too, and so does that of a block without its message.
     for place in ("msg_2/block_61", "block_61"):
         await page.goto("about:blank")
         await page.goto(f"{world.url}/c/{target}#{place}")
-        await expect_soon(page.locator('[data-block-id="block_61"]')).to_be_in_viewport()
+        await expect_soon(place_61(page)).to_be_in_viewport()
     await page.goto(f"{world.url}/c/{target}#block_none")
     await expect_soon(toast(page, "was not found")).to_be_visible()
 

@@ -104,7 +104,10 @@ def _from_the_question(page: Page) -> None:
 
 
 def _the_list(page: Page) -> None:
-    # That a question waits for a person is known of a conversation that stands still for a while.
+    # That a question waits for a person is known of a conversation that stands still from one look at
+    # the list to the next; who comes back to the window looks.
+    expect(page.get_by_test_id("conversation-list")).to_contain_text(BACKUPS)
+    page.evaluate("() => dispatchEvent(new Event('focus'))")
     expect(page.get_by_test_id("conversation-list")).to_contain_text("waits for you")
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from blockwire.content import MessageCreated, View, redact_message
 from blockwire.errors import RemoteProtocolError
-from blockwire.gateway import reading
+from blockwire.gateway import message_pages, reading
 from blockwire.gateway.attachments import AttachmentMethods
 from blockwire.gateway.bodies import read_conversation_body, read_message_body
 from blockwire.gateway.reading import Head
@@ -169,6 +169,7 @@ class ConversationMethods(AttachmentMethods):
         *,
         before: str | None,
         after: str | None,
+        around: str | None = None,
         limit: int,
         bytes_max: int,
         view: View,
@@ -180,22 +181,30 @@ class ConversationMethods(AttachmentMethods):
             conversation_id: Which conversation.
             before: Cursor; the newest messages before it. With neither cursor the newest of all.
             after: Cursor; the oldest messages after it. ``"0"`` is the beginning.
+            around: Id of a message that the page holds, instead of a cursor.
             limit: Messages of the page.
             bytes_max: JSON bytes of the page; one message is given whatever its size.
             view: For whom.
             tenant: Whose conversation it must be.
 
         Raises:
-            RemoteProtocolError: ``conversation_not_found``, ``invalid_cursor``.
+            RemoteProtocolError: ``conversation_not_found``, ``invalid_cursor``,
+                ``message_not_found``.
         """
+        limit = self._limit(limit)
+        bytes_max = max(1, min(bytes_max, self.settings.page_bytes_max))
         async with self._registry.using(conversation_id, tenant) as conversation:
-            return await reading.read_message_page(
+            if around is not None:
+                return await message_pages.read_messages_around(
+                    self.store, conversation, around, limit=limit, bytes_max=bytes_max, view=view
+                )
+            return await message_pages.read_message_page(
                 self.store,
                 conversation,
                 before=before,
                 after=after,
-                limit=self._limit(limit),
-                bytes_max=max(1, min(bytes_max, self.settings.page_bytes_max)),
+                limit=limit,
+                bytes_max=bytes_max,
                 view=view,
             )
 

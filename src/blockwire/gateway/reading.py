@@ -34,13 +34,10 @@ __all__ = [
     "load_turn_row",
     "read_event_page",
     "read_head",
-    "read_message_page",
     "read_snapshot",
     "read_turn",
     "turn_not_found",
 ]
-
-_SEQ_DIGITS_MAX: Final = 16
 
 NO_WAY_ON: Final = frozenset({"cursor_expired", "cursor_inside_delta"})
 """Refusals of the log that mean: from this cursor there is no way on but a snapshot."""
@@ -125,106 +122,6 @@ async def read_turn(
         "message": visible_message(view, message),
         "open_block_ids": cast("list[Json]", still_open),
     }
-
-
-# messages ---------------------------------------------------------------------------------
-def _cursor_seq(cursor: str | None, name: str) -> int | None:
-    if cursor is None:
-        return None
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _SEQ_DIGITS_MAX):
-        raise RemoteProtocolError("invalid_cursor", f"{name} is no cursor of ours")
-    return int(cursor)
-
-
-async def read_message_page(  # noqa: PLR0913 - a page has two ends and two sizes
-    store: Store,
-    conversation: Conversation,
-    *,
-    before: str | None,
-    after: str | None,
-    limit: int,
-    bytes_max: int,
-    view: View,
-) -> dict[str, Json]:
-    """Return a page of messages in conversation order, running ones as they stand.
-
-    With ``after`` the messages after that cursor, and ``next_cursor`` goes on after them; else the
-    newest before ``before`` (or of all), and ``next_cursor`` goes on before them.
-
-    Raises:
-        RemoteProtocolError: ``invalid_cursor``.
-    """
-    before_seq, after_seq = _cursor_seq(before, "before"), _cursor_seq(after, "after")
-    if before_seq is not None and after_seq is not None:
-        raise RemoteProtocolError("invalid_cursor", "a page has one end: before or after")
-    committed = conversation.committed
-    running = [
-        MessageRow(turn.message, conversation.turns[turn_id].row.first_seq, committed.seq)
-        for turn_id, turn in committed.running.items()
-    ]
-    # One more than asked for, to know whether there are more.
-    stored = await store.list_messages(
-        conversation.id,
-        before_seq=before_seq,
-        after_seq=after_seq,
-        up_to_seq=committed.seq,
-        limit=limit + 1,
-        bytes_max=bytes_max,
-    )
-    is_newest_first = after_seq is None
-    has_more = await _is_more(store, conversation, stored, is_newest_first=is_newest_first)
-    rows = [*stored, *running]
-    if has_more:
-        # A running message beyond the edge of what the store gave belongs to a later page.
-        edge = stored[-1].created_seq
-        running = [row for row in running if (row.created_seq > edge) == is_newest_first]
-        rows = [*stored, *running]
-    rows = [
-        row
-        for row in rows
-        if (before_seq is None or row.created_seq < before_seq)
-        and (after_seq is None or row.created_seq > after_seq)
-    ]
-    rows.sort(key=lambda row: row.created_seq, reverse=is_newest_first)
-    page = _fitting(rows, limit, bytes_max)
-    has_more = has_more or len(page) < len(rows)
-    if is_newest_first:
-        page.reverse()
-    items = [shown for row in page if (shown := visible_message(view, row.message)) is not None]
-    edge = page[0 if is_newest_first else -1].created_seq if page else 0
-    return list_shape(items, str(edge) if has_more else None)
-
-
-def _fitting(rows: Sequence[MessageRow], limit: int, bytes_max: int) -> list[MessageRow]:
-    page: list[MessageRow] = []
-    for row in rows[:limit]:
-        bytes_max -= len(encode_json(row.message))
-        if page and bytes_max < 0:
-            break
-        page.append(row)
-    return page
-
-
-async def _is_more(
-    store: Store,
-    conversation: Conversation,
-    stored: Sequence[MessageRow],
-    *,
-    is_newest_first: bool,
-) -> bool:
-    """Return whether the store has messages beyond these, which a bound may have cut."""
-    if not stored:
-        return False
-    edge = stored[-1].created_seq
-    beyond = await store.list_messages(
-        conversation.id,
-        before_seq=edge if is_newest_first else None,
-        after_seq=None if is_newest_first else edge,
-        up_to_seq=None,
-        limit=1,
-        bytes_max=1,
-    )
-    return bool(beyond)
 
 
 # events -----------------------------------------------------------------------------------

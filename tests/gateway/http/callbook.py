@@ -75,7 +75,7 @@ CALLBOOK: Final[Mapping[str, How]] = {
         variants=("conversations={conversation_id}:999999&until=idle",),
     ),
     "post_events": How('{"type":"x.y","producer_seq":1}\n', NDJSON),
-    "list_messages": How(variants=("after=0", "limit=1", "max_bytes=1")),
+    "list_messages": How(variants=("after=0", "limit=1", "max_bytes=1", "around=msg_x")),
     "append_message": How('{"role":"user","content":"x"}'),
     "upload_attachment": How('"a file that is JSON, too"', "application/octet-stream"),
     "download_attachment": How(needs="attachment"),

@@ -42,6 +42,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = MappingProxyType(
         "conversation_not_found": 404,
         "turn_not_found": 404,
         "turn_handed_back": 404,
+        "message_not_found": 404,
         "attachment_not_found": 404,
         "token_not_found": 404,
         "share_not_found": 404,

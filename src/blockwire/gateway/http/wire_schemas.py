@@ -191,7 +191,15 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
     "resume_request": _object(
         "request_id answer", is_closed=True, request_id=_ID, answer={"description": "Any value."}
     ),
-    "message_list": _page("message"),
+    "message_list": _object(
+        "items next_cursor previous_cursor",
+        items={"type": "array", "items": _ref("message")},
+        next_cursor={"type": ["string", "null"], "description": "Opaque; null on the last page."},
+        previous_cursor={
+            "type": ["string", "null"],
+            "description": "Goes on at the other end, by the other one of `before` and `after`.",
+        },
+    ),
     "message_request": {
         "description": "A complete message; `id`, `status`, `created_at` and ids of blocks may be "
         "missing. Unknown members are kept.",
@@ -228,7 +236,7 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
         seq=_SEQ,
     ),
     "capabilities": _object(
-        "protocol version engines models previews dialects scopes limits",
+        "protocol version engines models replays previews dialects scopes limits",
         protocol={"const": int(PROTOCOL)},
         version=_TEXT,
         engines={"type": "array", "items": _TEXT, "description": "The first is the default."},
@@ -237,6 +245,11 @@ WIRE_SCHEMAS: Final[Mapping[str, _Schema]] = {
             "additionalProperties": {"type": "array", "items": _NAME, "minItems": 1},
             "description": "By engine: models that the configuration names, its default first. "
             "Others may work, too.",
+        },
+        replays={
+            "type": "array",
+            "items": _NAME,
+            "description": "Those of the engines that play recordings, whatever they are asked.",
         },
         previews={"type": "boolean", "description": "Small pictures of images can be had."},
         dialects={"type": "array", "items": _TEXT},

@@ -32,13 +32,14 @@ _MESSAGES: Final = "/v1/conversations/{conversation_id}/messages"
 
 async def list_messages(call: Call) -> Answer:
     """Answer with a page of messages in their order: the newest, or those around a cursor."""
-    if len({"before", "after", "cursor"} & call.query.keys()) > 1:
-        raise RemoteProtocolError("invalid_parameter", "one of before, after and cursor")
+    if len({"before", "after", "cursor", "around"} & call.query.keys()) > 1:
+        raise RemoteProtocolError("invalid_parameter", "one of before, after, cursor and around")
     bytes_max = call.surface.settings.page_bytes_max
     page = await call.service.list_messages(
         call.conversation_id,
         before=call.query.get("before", call.query.get("cursor")),
         after=call.query.get("after"),
+        around=call.query.get("around"),
         limit=call.limit(),
         bytes_max=call.number("max_bytes", default=bytes_max, low=1, high=bytes_max),
         view=call.view(),
@@ -80,6 +81,11 @@ MESSAGE_OPERATIONS: Final = (
                 description="The same as `before`, as other lists call it.",
                 schema={"type": "string"},
             ),
+            Parameter(
+                name="around",
+                description="Id of a message; a page that holds it.",
+                schema={"type": "string"},
+            ),
             LIMIT,
             Parameter(
                 name="max_bytes",
@@ -89,7 +95,7 @@ MESSAGE_OPERATIONS: Final = (
             VIEW,
         ),
         responses={200: json_of("message_list", "A page.", etag="Of it."), 304: NOT_MODIFIED},
-        errors=(*CONVERSATION_ERRORS, *CURSOR_ERRORS),
+        errors=(*CONVERSATION_ERRORS, *CURSOR_ERRORS, "message_not_found"),
     ),
     Operation(
         method="POST",

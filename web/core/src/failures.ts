@@ -88,9 +88,14 @@ export function streamEnded(): GatewayError {
   return new GatewayError("stream_ended", "the gateway ended the stream");
 }
 
-/** The error for an answer that no gateway of this version gives. */
-export function invalidAnswer(what: string, status = 0): GatewayError {
-  return new GatewayError("invalid_answer", `the gateway answered with ${what}`, { status });
+/**
+ * The error for an answer that no gateway of this version gives.
+ *
+ * @param retryable Whether it may have been cut, or be that of something on the way.
+ */
+export function invalidAnswer(what: string, status = 0, retryable = false): GatewayError {
+  const detail = `the gateway answered with ${what}`;
+  return new GatewayError("invalid_answer", detail, { status, retryable });
 }
 
 /**

@@ -189,7 +189,11 @@ export class Http {
     if (status !== 304 && (status < 200 || status > 299)) {
       throw refusal(status, header, text, this.timing.nowMs());
     }
-    return { status, header, value: text === "" ? null : decoded(text, status) };
+    if (text === "") {
+      if (status !== 204 && status !== 304) throw invalidAnswer("nothing", status, true);
+      return { status, header, value: null };
+    }
+    return { status, header, value: decoded(text, status) };
   }
 
   #sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
@@ -214,7 +218,7 @@ export function decoded(text: string, status: number): Json {
     return decodeJson(text, ENVELOPED_DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    throw invalidAnswer("no JSON of ours", status);
+    throw invalidAnswer("no JSON of ours", status, true);
   }
 }
 

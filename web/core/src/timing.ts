@@ -2,7 +2,10 @@
 
 /** A clock, timers and dice; tests bring their own. */
 export interface Timing {
-  /** Unix milliseconds. It goes on while the machine sleeps, so a long sleep is seen as silence. */
+  /**
+   * Unix milliseconds, never going back. It goes on while the machine sleeps, so a long sleep is seen as
+   * silence.
+   */
   nowMs(): number;
   /** A number in [0, 1). */
   random(): number;
@@ -10,9 +13,33 @@ export interface Timing {
   schedule(delayMs: number, call: () => void): () => void;
 }
 
+/**
+ * Returns a clock in Unix milliseconds that never goes back. What waits until a moment would wait for
+ * hours where the clock of the machine is set back; one that is set ahead is as good as a sleep.
+ *
+ * @param wallMs The clock of the machine: it may jump, and goes on while the machine sleeps.
+ * @param steadyMs A clock that does neither.
+ */
+export function steadyClock(wallMs: () => number, steadyMs: () => number): () => number {
+  let lastWallMs = wallMs();
+  let lastSteadyMs = steadyMs();
+  let nowMs = lastWallMs;
+  return () => {
+    const wall = wallMs();
+    const steady = steadyMs();
+    nowMs += Math.max(wall - lastWallMs, steady - lastSteadyMs, 0);
+    lastWallMs = wall;
+    lastSteadyMs = steady;
+    return nowMs;
+  };
+}
+
 /** The time of this machine. */
 export const systemTiming: Timing = {
-  nowMs: () => Date.now(),
+  nowMs: steadyClock(
+    () => Date.now(),
+    () => performance.now(),
+  ),
   random: () => Math.random(),
   schedule: (delayMs, call) => {
     const timer = setTimeout(call, delayMs);

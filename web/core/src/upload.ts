@@ -3,6 +3,10 @@
 import { PROTOCOL_HEADER, protocolMismatch, refusal, unreachable } from "./failures.ts";
 import { decoded, type Http } from "./http.ts";
 import { type Attachment, readShape } from "./shapes.ts";
+import type { Timing } from "./timing.ts";
+
+/** An upload of which nothing was heard for so long has lost its way, in milliseconds. */
+export const UPLOAD_SILENCE_MS = 60_000;
 
 /** How an upload is watched and given up. */
 export interface UploadOptions {
@@ -27,7 +31,7 @@ export async function uploadFile(
     accept: "application/json",
     "content-type": file.type || "application/octet-stream",
   });
-  const send = typeof XMLHttpRequest === "function" ? sendByXhr : sendByFetch(http);
+  const send = typeof XMLHttpRequest === "function" ? sendByXhr(http.timing) : sendByFetch(http);
   const url = http.url(path, { name });
   const answer = await send(url, headers, file, options);
   const mismatch = protocolMismatch(answer.header(PROTOCOL_HEADER));
@@ -44,21 +48,33 @@ interface Sent {
   header(name: string): string | null;
 }
 
-// `fetch` tells nothing of what was sent so far.
-function sendByXhr(
+type Send = (
   url: string,
   headers: Readonly<Record<string, string>>,
   file: Blob,
-  { onProgress, signal }: UploadOptions,
-): Promise<Sent> {
+  options: UploadOptions,
+) => Promise<Sent>;
+
+// `fetch` tells nothing of what was sent so far.
+const sendByXhr: (timing: Timing) => Send = (timing) => (url, headers, file, options) => {
+  const { onProgress, signal } = options;
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const giveUp = (): void => request.abort();
-    const over = (): void => signal?.removeEventListener("abort", giveUp);
+    // A browser waits for an answer as long as the connection stands, which is for ever.
+    const listen = (): (() => void) => timing.schedule(UPLOAD_SILENCE_MS, giveUp);
+    let stopListening = listen();
+    const over = (): void => {
+      stopListening();
+      signal?.removeEventListener("abort", giveUp);
+    };
     request.open("POST", url);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.upload.onprogress = ({ loaded }) =>
+    request.upload.onprogress = ({ loaded }) => {
+      stopListening();
+      stopListening = listen();
       onProgress?.(Math.min(loaded, file.size), file.size);
+    };
     request.onload = () => {
       over();
       const header = (name: string): string | null => request.getResponseHeader(name);
@@ -73,21 +89,17 @@ function sendByXhr(
       reject(signal?.reason ?? unreachable());
     };
     if (signal?.aborted) {
+      over();
       reject(signal.reason);
       return;
     }
     signal?.addEventListener("abort", giveUp);
     request.send(file);
   });
-}
+};
 
-function sendByFetch(http: Http) {
-  return async (
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    file: Blob,
-    { onProgress, signal }: UploadOptions,
-  ): Promise<Sent> => {
+function sendByFetch(http: Http): Send {
+  return async (url, headers, file, { onProgress, signal }) => {
     const path = url.slice(http.url("").length);
     const init: RequestInit = { method: "POST", headers, body: file };
     if (signal !== undefined) init.signal = signal;

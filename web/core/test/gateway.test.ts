@@ -82,9 +82,11 @@ describe("an answer", () => {
     ["a name twice", '{"id":"a","id":"b"}'],
     ["another shape", '{"id":7}'],
   ])("that is %s is an error of its own", async (_name, text) => {
-    const { gateway, answers } = world();
-    answers.push(new Response(text));
-    expect(await failure(gateway.conversation("c"))).toMatchObject({ code: "invalid_answer" });
+    const { gateway, answers, time } = world();
+    answers.push(...Array.from({ length: CALL_TRIES_MAX }, () => new Response(text)));
+    const call = failure(gateway.conversation("c"));
+    await time.advance(20_000);
+    expect(await call).toMatchObject({ code: "invalid_answer" });
   });
 
   test("of another protocol is one clear error", async () => {
@@ -115,6 +117,17 @@ describe("an answer", () => {
       status: 404,
     });
   });
+
+  test.each(["", "<html>", '{"id":"c'])(
+    "that is cut, or no gateway's, is asked for anew: %j",
+    async (text) => {
+      const { gateway, answers, time } = world();
+      answers.push(new Response(text), json(CONVERSATION));
+      const call = gateway.conversation("c");
+      await time.advance(5_000);
+      expect(await call).toMatchObject({ id: "c" });
+    },
+  );
 
   test("with a cursor that leads to itself is refused", async () => {
     const { gateway, answers } = world();

@@ -327,7 +327,7 @@ export const strings = {
     shareDay: "1 day",
     shareWeek: "7 days",
     shareMonth: "30 days",
-    shareEver: "ever",
+    shareEver: "No limit",
     shareCreate: "Make a link",
     shareFailed: "The link was not made.",
     shareNew: "Your link. It is shown this once: copy it now.",
@@ -367,7 +367,7 @@ export const strings = {
     sizeLarge: "Large",
     sizeLarger: "Larger",
     maths: "Set formulas ($…$) as mathematics",
-    mathsHint: "For answers that are opened from now on. Copying gives what the answer holds.",
+    mathsHint: "Copying gives what the answer holds.",
     enterSends: "Enter sends",
     enterSendsHint: "Shift+Enter begins a new line. When off, Ctrl+Enter sends.",
     singleKeys: "Single keys are shortcuts",
@@ -485,6 +485,15 @@ export const strings = {
     engineOf: (engine: string, model: string) => `Engine and model: ${engine}, ${model}`,
     engines: "Engine",
     isDefault: "default",
+    isReplay: "recordings",
+    isExternal: "written from outside",
+    replaying: "Recorded answers play here, whatever you ask.",
+    replayChoose: "Choose another engine for an answer to your question.",
+    /** What is wanted, and the command that gives it. */
+    replayServe: [
+      ["For a model:", "blockwire serve --engine openai"],
+      ["For an agent of yours:", 'blockwire serve --program "…"'],
+    ],
     model: "Model",
     modelDefault: "The engine's own",
     modelHint: "Empty for the engine's own.",
@@ -512,6 +521,8 @@ export const strings = {
     codes: {
       unreachable: "There is no connection to the gateway.",
       connection_lost: "The connection to the gateway broke.",
+      http_error: "Something on the way to the gateway answered in its place.",
+      invalid_answer: "What came was no answer of the gateway.",
       queue_full: "Too many questions wait already. It is sent when there is room.",
       turns_in_flight_exceeded: "The gateway is busy. It is sent when there is room.",
       rate_limited: "That were too many requests for now.",
@@ -549,6 +560,7 @@ export const strings = {
       unreachable: "The gateway cannot be reached. Check the network, then try again.",
       http_error:
         "Something on the way to the gateway answered in its place. Try again in a moment.",
+      invalid_answer: "What came was no answer of the gateway. Try again in a moment.",
       unauthorized: "You are not logged in any more. Log in, then try again.",
       insufficient_scope:
         "Your token does not allow this. Ask whoever runs the gateway for one that does.",

@@ -159,6 +159,37 @@ describe("a question", () => {
     expect(led.state.notice).toMatchObject({ kind: "refused", fault: { code } });
   });
 
+  it("sets its timer anew where that came before its time, or the clock went back", () => {
+    const led = new Led().ask("Why?", "k1");
+    led.do({ type: "submit-failed", key: "k1", fault: unreachable });
+    const { wakeAtMs } = led.state;
+    led.effects.length = 0;
+    led.nowMs = (wakeAtMs ?? 0) - 1;
+    led.do({ type: "tick" });
+    expect(led.effects).toEqual([{ type: "wake", atMs: wakeAtMs }]);
+    led.nowMs = wakeAtMs ?? 0;
+    expect(led.do({ type: "tick" }).kinds()).toEqual(["submit"]);
+  });
+
+  it.each([200, 202, 304])("is asked under its own key after half an answer with %i", (status) => {
+    const led = new Led().ask("Why?", "k1");
+    led.taken();
+    const half = fault("invalid_answer", status, { retryable: true });
+    led.do({ type: "submit-failed", key: "k1", fault: half });
+    led.nowMs = led.state.wakeAtMs ?? 0;
+    expect(led.do({ type: "tick" }).kinds()).toEqual(["submit"]);
+    expect(led.state.questions).toMatchObject([{ key: "k1", isDoubtful: true }]);
+  });
+
+  it("waits for the login of a proxy, too", () => {
+    const led = new Led().ask("Why?", "k1");
+    led.taken();
+    const refused = fault("http_error", 401, { retryable: false });
+    led.do({ type: "submit-failed", key: "k1", fault: refused });
+    expect(led.kinds()).toEqual(["login"]);
+    expect(led.stages).toEqual(["waiting"]);
+  });
+
   it("waits for the login, and is sent after it", () => {
     const led = new Led().ask("Why?", "k1");
     led.taken();

@@ -257,6 +257,10 @@ describe("access", () => {
     world.isIn = true;
     access.hear("login");
     await expect.poll(() => access.status.value).toBe("open");
+    // Somebody else, perhaps, while this tab had not noticed that the login before was over.
+    const entered = world.entered;
+    access.hear("login");
+    await expect.poll(() => world.entered).toBe(entered + 1);
     world.isIn = false;
     access.hear("logout");
     await expect.poll(() => access.status.value).toBe("locked");
@@ -324,6 +328,19 @@ describe("what is noticed of requests", () => {
     expect(await ask("/v1/conversations", {}, broken)).toEqual(["lost"]);
     const signal = AbortSignal.abort();
     expect(await ask("/v1/conversations", { signal }, broken)).toEqual([]);
+  });
+
+  it("is not the gateway where a proxy or a network answers in its place", async () => {
+    const answer = (code: number, headers: Record<string, string>) => async () =>
+      new Response("", { status: code, headers });
+    const page = { "content-type": "text/html; charset=utf-8" };
+    const own = { "blockwire-protocol": "1" };
+    const url = "/v1/conversations";
+    expect(await ask(url, {}, answer(200, page))).toEqual(["lost"]);
+    expect(await ask(url, {}, answer(502, {}))).toEqual(["lost"]);
+    expect(await ask(url, {}, answer(503, own))).toEqual(["reached"]);
+    expect(await ask(url, {}, answer(200, { ...page, ...own }))).toEqual(["reached"]);
+    expect(await ask(url, {}, answer(500, {}))).toEqual(["reached"]);
   });
 });
 

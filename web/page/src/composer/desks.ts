@@ -1,5 +1,6 @@
 /** The desk of a page, with the clock, the storage and the events of this browser. */
 
+import { systemTiming } from "@blockwire/core";
 import { effect, type ReadonlySignal, untracked } from "@preact/signals";
 import { localStore, tabStore } from "../platform/storage.ts";
 import { ComposerDesk } from "./desk.ts";
@@ -24,7 +25,7 @@ export function deskOf(app: DeskApp): ComposerDesk {
     port: app.gateway,
     drafts: new DraftStore(tabStore),
     models: new RecentModels(localStore),
-    now: () => Date.now(),
+    now: systemTiming.nowMs,
     newKey,
     later: (work, ms) => {
       const timer = setTimeout(work, ms);

@@ -127,7 +127,8 @@ function take(
     case "try-now":
       return { ...state, hold: state.hold?.untilMs === null ? state.hold : null };
     case "tick":
-      return state;
+      // The timer is spent, also where it came a little before its time: settling sets another one.
+      return { ...state, wakeAtMs: null };
     default:
       return takeAnswer(state, event, effects);
   }

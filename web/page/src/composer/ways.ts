@@ -29,6 +29,8 @@ export const RETRY_AFTER_MS_MAX = 600_000;
 export function wayOf(fault: Fault): Way {
   const way = WAY_BY_CODE.get(fault.code);
   if (way !== undefined) return way;
+  // Also in the words of a proxy that asks for a login of its own.
+  if (fault.status === 401) return "login";
   return fault.retryable ? "again" : "return";
 }
 
@@ -39,7 +41,7 @@ export function pauseMs(fault: Fault, tries: number): number {
   return Math.max(own, Math.min(asked, RETRY_AFTER_MS_MAX));
 }
 
-/** Whether nobody knows what became of the request. */
+/** Whether nobody knows what became of the request: only a 4xx says that it was not taken. */
 export function isDoubtful(fault: Fault): boolean {
-  return fault.status === 0 || fault.status >= 500;
+  return fault.status < 400 || fault.status >= 500;
 }

@@ -1,4 +1,4 @@
-import type { FeedStatus } from "@blockwire/core";
+import { type FeedStatus, systemTiming } from "@blockwire/core";
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
@@ -39,10 +39,10 @@ export function Connection(props: {
 }
 
 function Countdown({ until }: { until: number | null }): JSX.Element {
-  const now = useSignal(Date.now());
+  const now = useSignal(systemTiming.nowMs());
   useEffect(() => {
     const timer = setInterval(() => {
-      now.value = Date.now();
+      now.value = systemTiming.nowMs();
     }, 1000);
     return () => clearInterval(timer);
   }, [now]);

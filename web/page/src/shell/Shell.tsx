@@ -109,7 +109,8 @@ function Page(props: { app: App; route: Route; isOnline: ReadonlySignal<boolean>
   if (route.kind === "conversation") {
     return (
       <ConversationPage
-        key={route.conversationId}
+        // Whoever may see or do less than before is shown nothing that was read with more.
+        key={`${route.conversationId} ${app.capabilities.value?.scopes.join(" ")}`}
         app={app}
         conversationId={route.conversationId}
         place={route.place}

@@ -117,7 +117,15 @@ export class Access<C extends Rights> {
     // A tab may have been answered 401 before it hears why: what it shows goes all the same. What
     // this tab did itself it has taken over already, and holds nothing.
     if (change === "logout" && this.capabilities.value !== null) this.#forget();
-    if (this.#status.value !== "open") void this.start();
+    // Whoever logged in elsewhere may see more or less than whom this tab still shows.
+    if (change === "login" && this.#status.value === "open") void this.#enterAnew();
+    else if (this.#status.value !== "open") void this.start();
+  }
+
+  async #enterAnew(): Promise<void> {
+    await this.#starting;
+    await this.start();
+    if (this.#status.value === "open") this.onEntered();
   }
 
   #forget(): void {

@@ -38,10 +38,20 @@ export function searchSource(gateway: Gateway): FindHits<SearchHit> {
 
 /** Who hears what came of the requests of the page. */
 export interface Noticing {
-  /** Whether the gateway was reached: an answer came, whatever it says. */
+  /** Whether the gateway was reached: an answer of its own came, whatever it says. */
   reached(isReached: boolean): void;
   /** An answer was 401: the login is over. */
   locked(): void;
+}
+
+/**
+ * Whether the gateway answered, and not what stands before it: a proxy that waits for it, or the page of
+ * a network that asks for a login first. A proxy may keep the version from us, so others count as its.
+ */
+function isOwn({ headers, status }: Response): boolean {
+  if (headers.has("blockwire-protocol")) return true;
+  const isStandIn = status === 502 || status === 503 || status === 504;
+  return !isStandIn && !headers.get("content-type")?.startsWith("text/html");
 }
 
 /** `fetch`, which tells of a lost way and a lost login on the side; answers are left as they are. */
@@ -49,7 +59,7 @@ export function noticingFetch(noticing: Noticing): typeof fetch {
   return async (input, init) => {
     try {
       const response = await fetch(input, init);
-      noticing.reached(true);
+      noticing.reached(isOwn(response));
       const isLogin = String(input).endsWith("/v1/login");
       const hasOwnSecret = new Headers(init?.headers).has("authorization");
       if (response.status === 401 && !isLogin && !hasOwnSecret) noticing.locked();

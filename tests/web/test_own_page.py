@@ -8,7 +8,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.page.conftest import chromium
 from tests.suites import PROJECT
-from tests.support.programs import WAIT_S, Gateway, call, environment
+from tests.support.programs import WAIT_S, call
 from tests.web import test_package as package
 from tests.web.agreement import WEB
 
@@ -36,34 +36,35 @@ def test_it_shows_an_answer_as_it_grows(installed: package.Installed, tmp_path: 
         installed.folder / "node_modules" / "@blockwire" / "core" / "dist", site / "core"
     )
     (site / "index.html").write_text(PAGE, encoding="utf-8")
-    with package.serving(site) as origin:
-        env = environment(tmp_path, BLOCKWIRE_ALLOWED_ORIGINS=origin)
-        store = f"sqlite:///{tmp_path / 'store.db'}"
-        with Gateway(env, "--store", store) as gateway, sync_playwright() as playwright:
-            program = site / "page.js"
-            text = program.read_text(encoding="utf-8")
-            assert text.count(package.USUAL_URL) == 1
-            program.write_text(text.replace(package.USUAL_URL, gateway.url), encoding="utf-8")
-            browser = playwright.chromium.launch(
-                executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
-            )
-            page = browser.new_page()
-            errors: list[str] = []
-            page.on("pageerror", lambda error: errors.append(str(error)))
+    with (
+        package.serving(site) as origin,
+        package.hastened(tmp_path, BLOCKWIRE_ALLOWED_ORIGINS=origin) as gateway,
+        sync_playwright() as playwright,
+    ):
+        program = site / "page.js"
+        text = program.read_text(encoding="utf-8")
+        assert text.count(package.USUAL_URL) == 1
+        program.write_text(text.replace(package.USUAL_URL, gateway.url), encoding="utf-8")
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        page = browser.new_page()
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
 
-            page.goto(origin)
+        page.goto(origin)
 
-            question = page.locator("article.user")
-            expect(question).to_have_text("What is a fold?", timeout=WAIT_S * 1000)
-            (conversation,) = call(gateway.url, "/v1/conversations")["items"]
-            turns = f"/v1/conversations/{conversation['id']}/turns"
-            turn_id = call(gateway.url, turns)["items"][0]["id"]
-            answer = call(gateway.url, f"{turns}/{turn_id}?wait=50")["message"]
-            # The growing text is put together of what was new each time, so it is the source.
-            for block in answer["content"]:
-                if block["type"] == "prose":
-                    expect(page.locator("article.assistant")).to_contain_text(
-                        block["markdown"], timeout=WAIT_S * 1000
-                    )
-            assert errors == []
-            browser.close()
+        question = page.locator("article.user")
+        expect(question).to_have_text("What is a fold?", timeout=WAIT_S * 1000)
+        (conversation,) = call(gateway.url, "/v1/conversations")["items"]
+        turns = f"/v1/conversations/{conversation['id']}/turns"
+        turn_id = call(gateway.url, turns)["items"][0]["id"]
+        answer = call(gateway.url, f"{turns}/{turn_id}?wait=50")["message"]
+        # The growing text is put together of what was new each time, so it is the source.
+        for block in answer["content"]:
+            if block["type"] == "prose":
+                expect(page.locator("article.assistant")).to_contain_text(
+                    block["markdown"], timeout=WAIT_S * 1000
+                )
+        assert errors == []
+        browser.close()

@@ -69,6 +69,7 @@ def _profile(engine: EngineConfig) -> EngineProfile:
         provider=engine_provider(engine, os.environ),
         system=engine.values.get("system"),
         is_external=engine.is_external,
+        is_replay=engine.kind == "replay",
         takes_answers=bool(engine.values.get("answers")),
         prices=_prices(engine),
     )

@@ -284,6 +284,11 @@ class GatewayCore:
         known = {name: _models_of(profile) for name, profile in self._profiles.items()}
         return {name: [*models] for name, models in known.items() if models}
 
+    @property
+    def replays(self) -> list[Json]:
+        """Names of the engines that play recordings, whatever they are asked."""
+        return [name for name in self.engine_names if self._profiles[name].is_replay]
+
     def _reach(self, point: FaultPoint) -> None:
         if self._faults is not None:
             self._faults.reach(point)

@@ -26,6 +26,7 @@ class EngineProfile(Struct, frozen=True, kw_only=True):
         provider: Named in ``turn.started``.
         system: System prompt of turns whose conversation has none.
         is_external: An outside producer posts the events; nothing runs here.
+        is_replay: It plays what was recorded, whatever is asked.
         takes_answers: While it runs, it can go on after its question was answered.
         prices: What its tokens cost; None where nobody said.
     """
@@ -34,6 +35,7 @@ class EngineProfile(Struct, frozen=True, kw_only=True):
     provider: str | None = None
     system: str | None = None
     is_external: bool = False
+    is_replay: bool = False
     takes_answers: bool = False
     prices: Prices | None = None
 

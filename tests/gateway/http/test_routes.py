@@ -404,6 +404,15 @@ async def test_capabilities_name_the_models_that_are_configured_the_default_firs
         }
 
 
+@pytest.mark.requirement("gateway:capabilities:replays")
+async def test_capabilities_name_the_engines_that_play_recordings() -> None:
+    profiles = {"script": EngineProfile(), "demo": EngineProfile(is_replay=True)}
+    async with surface(profiles=profiles) as s:
+        capabilities = json_of(await s.client.get("/v1/capabilities"))
+
+        assert capabilities["replays"] == ["demo"]
+
+
 async def test_the_api_for_people_loads_nothing_from_elsewhere() -> None:
     async with surface() as s:
         page = await s.client.get("/docs")

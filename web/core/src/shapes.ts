@@ -80,6 +80,8 @@ export interface Capabilities {
   readonly engines: readonly string[];
   /** Models that a choice may offer, by engine; missing where the gateway does not tell. */
   readonly models?: Readonly<Record<string, readonly string[]>>;
+  /** Engines that play recordings, whatever they are asked; missing where the gateway does not tell. */
+  readonly replays?: readonly string[];
   /** Whether there are small pictures of images, at `Gateway.previewUrl`. */
   readonly previews?: boolean;
   readonly dialects: readonly string[];

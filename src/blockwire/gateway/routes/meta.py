@@ -48,6 +48,7 @@ async def read_capabilities(call: Call) -> Answer:
             "version": __version__,
             "engines": engines,
             "models": call.service.models,
+            "replays": call.service.replays,
             "previews": call.surface.previewer.is_available,
             "dialects": [],
             "scopes": scopes,

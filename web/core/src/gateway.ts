@@ -8,8 +8,7 @@
 import { tellAccess } from "./access.ts";
 import { attachmentPath, Calls, conversationPath, turnPath } from "./calls.ts";
 import type { Query } from "./http.ts";
-import type { MessageState } from "./messagestate.ts";
-import { readEventPage, readMessagePage, readSearchPage } from "./pages.ts";
+import { type MessagePage, readEventPage, readMessagePage, readSearchPage } from "./pages.ts";
 import type { StreamRequest } from "./reconnecting.ts";
 import type {
   ConversationChanges,
@@ -191,9 +190,12 @@ export class Gateway {
 
   /**
    * Returns a page of messages in conversation order: the newest (before a cursor), or with `after`
-   * the oldest behind a cursor, `"0"` being the beginning. `next_cursor` goes on in that direction.
+   * the oldest behind a cursor, `"0"` being the beginning. `next_cursor` goes on in that direction. With
+   * `around` those before and behind a message: `next_cursor` goes on before them.
+   *
+   * @throws GatewayError `message_not_found`.
    */
-  async messages(id: string, options: MessagesOptions = {}): Promise<Page<MessageState>> {
+  async messages(id: string, options: MessagesOptions = {}): Promise<MessagePage> {
     const { signal, ...query } = options;
     const value = await this.#calls.get(`${conversationPath(id)}/messages`, query, { signal });
     return readMessagePage(value, options.before ?? options.after);

@@ -8,15 +8,22 @@ import type { EventPage } from "./requests.ts";
 import { type Page, readPage, readShape, type SearchPage } from "./shapes.ts";
 import { isObject, type Json } from "./values.ts";
 
+/** One page of messages; `previous_cursor` goes on at the other end than `next_cursor`. */
+export interface MessagePage extends Page<MessageState> {
+  readonly previous_cursor: string | null;
+}
+
 /**
  * Returns `value` as a page of messages.
  *
  * @param cursor The one that was asked for; a page that leads back to it is refused.
  * @throws GatewayError `invalid_answer`.
  */
-export function readMessagePage(value: Json, cursor?: string): Page<MessageState> {
+export function readMessagePage(value: Json, cursor?: string): MessagePage {
   const read = (item: Json): MessageState => valid("a message", () => messageState(item));
-  return readPage(value, read, cursor);
+  const page = readPage(value, read, cursor);
+  const previous = isObject(value) ? value.previous_cursor : undefined;
+  return { ...page, previous_cursor: typeof previous === "string" ? previous : null };
 }
 
 /** Returns `value` as a page of events. @throws GatewayError `invalid_answer`. */

@@ -84,10 +84,12 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which messages; one of `before` and `after`. */
+/** Which messages; one of `before`, `after` and `around`. */
 export interface MessagesOptions {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
+  /** Id of a message that the page holds. */
+  readonly around?: string | undefined;
   readonly limit?: number | undefined;
   /** JSON bytes of the page at most; one message always fits. */
   readonly max_bytes?: number | undefined;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { countText } from "../src/transcript/FindBar.ts";
 import { FindController } from "../src/transcript/find.ts";
 import type { FindTarget } from "../src/transcript/findview.ts";
-import { Pages } from "../src/transcript/pages.ts";
+import { type PagePlace, Pages } from "../src/transcript/pages.ts";
 
 /** Every tenth message has the word twice, in two blocks; the live part begins at 460 of 500. */
 const COUNT = 500;
@@ -29,7 +29,7 @@ class Target implements FindTarget {
   mountedBlocks() {
     return [];
   }
-  async showPage(_index: number, messageId: string) {
+  async bring(messageId: string) {
     this.shown.push(messageId);
     return true;
   }
@@ -46,18 +46,23 @@ function begin() {
   let fails = 0;
   let asked = 0;
   const source = {
-    async messages(_id: string, { before, limit }: { before: string; limit: number }) {
+    async messages(_id: string, options: PagePlace & { limit: number }) {
       asked += 1;
       if (fails > 0) {
         fails -= 1;
         throw new Error("unreachable");
       }
-      const end = Number(before);
+      const { limit } = options;
+      const end = "before" in options ? Number(options.before) : 0;
       const first = Math.max(0, end - limit);
       const items = Array.from({ length: end - first }, (_, at) =>
         messageState(message(first + at)),
       );
-      return { items, next_cursor: first > 0 ? String(first) : null };
+      return {
+        items,
+        next_cursor: first > 0 ? String(first) : null,
+        previous_cursor: String(end - 1),
+      };
     },
   };
   const pages = new Pages(source, "conv_1");

@@ -4,6 +4,7 @@ import {
   KEPT_MESSAGES_MAX,
   KEPT_PAGES_MAX,
   PAGE_MESSAGES,
+  type PagePlace,
   Pages,
 } from "../src/transcript/pages.ts";
 import { RowList } from "../src/transcript/rowlist.ts";
@@ -18,20 +19,43 @@ function message(at: number): Json {
   } as unknown as Json;
 }
 
-/** A gateway with messages 0 to `count`-1, whose cursor is the number of the first one. */
+/** A gateway with messages 0 to `count`-1, whose cursors are their numbers. */
 class Source {
-  asked: string[] = [];
+  asked: PagePlace[] = [];
   fails = 0;
-  async messages(_id: string, options: { before: string; limit: number; max_bytes: number }) {
-    this.asked.push(options.before);
+  count: number;
+  constructor(count: number) {
+    this.count = count;
+  }
+
+  async messages(_id: string, options: PagePlace & { limit: number; max_bytes: number }) {
+    const { limit, max_bytes: _bytes, ...place } = options;
+    this.asked.push(place);
     if (this.fails > 0) {
       this.fails -= 1;
       throw new Error("unreachable");
     }
-    const end = Number(options.before);
-    const begin = Math.max(0, end - options.limit);
-    const items = Array.from({ length: end - begin }, (_, at) => messageState(message(begin + at)));
-    return { items, next_cursor: begin > 0 ? String(begin) : null };
+    if ("before" in place) {
+      const end = Number(place.before);
+      const begin = Math.max(0, end - limit);
+      return this.#page(begin, end, begin > 0 ? begin : null, end - 1);
+    }
+    if ("after" in place) {
+      const begin = place.after === "0" ? 0 : Number(place.after) + 1;
+      const end = Math.min(this.count, begin + limit);
+      return this.#page(begin, end, end < this.count ? end - 1 : null, begin);
+    }
+    const at = Number(place.around.slice(2));
+    if (at >= this.count) throw new Error("message_not_found");
+    const begin = Math.max(0, at - limit / 2);
+    const end = Math.min(this.count, begin + limit);
+    return this.#page(begin, end, begin > 0 ? begin : null, end < this.count ? end - 1 : null);
+  }
+
+  #page(begin: number, end: number, next: number | null, previous: number | null) {
+    const items = range(begin, end).map((at) => messageState(message(at)));
+    const text = (cursor: number | null) => (cursor === null ? null : String(cursor));
+    return { items, next_cursor: text(next), previous_cursor: text(previous) };
   }
 }
 
@@ -69,25 +93,27 @@ function range(begin: number, end: number): number[] {
 }
 
 function begin(count: number) {
-  const source = new Source();
+  const source = new Source(count);
   const pages = new Pages(source, "conv_1");
   const state = apply(emptyState, snapshot(count - 20, count, 100));
-  return { source, pages, state, list: new RowList(pages, state) };
+  const list = new RowList(pages, state);
+  const isLive = (id: string) => list.state.message(id) !== undefined;
+  return { source, pages, state, list, isLive };
 }
 
 describe("pages of older messages", () => {
   it("join to the whole, from the end to the beginning", async () => {
-    const { pages, list } = begin(333);
-    while (pages.hasOlder) expect(await pages.load("older")).toBe(true);
+    const { pages, list, isLive } = begin(333);
+    while (pages.hasOlder) expect(await pages.load("older", isLive)).toBe(true);
     expect(numbers(list)).toEqual(range(0, 333));
-    expect(await pages.load("older")).toBe(false);
+    expect(await pages.load("older", isLive)).toBe(false);
   });
 
   it("are dropped at both ends beyond the bounds, and come again", async () => {
-    const { pages, list } = begin(2000);
+    const { pages, list, isLive } = begin(2000);
     let isDropped = false;
     for (let step = 0; step < 30; step += 1) {
-      await pages.load("older");
+      await pages.load("older", isLive);
       while (pages.isOver) {
         pages.drop("newer");
         isDropped = true;
@@ -100,7 +126,7 @@ describe("pages of older messages", () => {
     expect(isDropped).toBe(true);
     expect(pages.isJoined).toBe(false);
     while (!pages.isJoined) {
-      expect(await pages.load("newer")).toBe(true);
+      expect(await pages.load("newer", isLive)).toBe(true);
       while (pages.isOver) pages.drop("older");
       const rows = numbers(list);
       expect(rows).toEqual(range(rows[0] ?? 0, (rows[0] ?? 0) + rows.length));
@@ -109,32 +135,71 @@ describe("pages of older messages", () => {
   });
 
   it("keep what they had when one could not be read", async () => {
-    const { source, pages, list } = begin(200);
+    const { source, pages, list, isLive } = begin(200);
     source.fails = 1;
-    await expect(pages.load("older")).rejects.toThrow("unreachable");
+    await expect(pages.load("older", isLive)).rejects.toThrow("unreachable");
     expect(numbers(list)).toEqual(range(180, 200));
-    await pages.load("older");
+    await pages.load("older", isLive);
     expect(numbers(list)).toEqual(range(180 - PAGE_MESSAGES, 200));
   });
 
   it("take no answer that was asked for before the chain changed", async () => {
-    const { pages } = begin(200);
-    const late = pages.load("older");
+    const { pages, isLive } = begin(200);
+    const late = pages.load("older", isLive);
     pages.reset("100");
     expect(await late).toBe(false);
     expect(pages.loaded).toEqual([]);
   });
 
-  it("are found far away, and lead back to the live state", async () => {
-    const { pages, list } = begin(1000);
-    for (let index = 0; index < 12; index += 1) await pages.read(index);
-    const far = await pages.read(11);
-    expect(far).not.toBeNull();
-    if (far === null) return;
-    pages.moveTo(far);
-    expect(numbers(list)).toEqual(range(380, 430));
-    while (!pages.isJoined) await pages.load("newer");
-    expect(numbers(list)).toEqual(range(380, 1000));
+  it("are found far away by one question, and lead on to both sides", async () => {
+    const { source, pages, list, isLive } = begin(1000);
+    expect(await pages.moveTo({ around: "m_400" }, isLive)).toBe(true);
+    expect(source.asked).toEqual([{ around: "m_400" }]);
+    expect(pages.isJoined).toBe(false);
+    expect(numbers(list)).toEqual(range(375, 425));
+    await pages.load("older", isLive);
+    expect(numbers(list)).toEqual(range(325, 425));
+    while (!pages.isJoined) await pages.load("newer", isLive);
+    expect(numbers(list)).toEqual(range(325, 1000));
+    while (pages.hasOlder) await pages.load("older", isLive);
+    expect(numbers(list)).toEqual(range(0, 1000));
+  });
+
+  it("are joined at once when the live state is near", async () => {
+    const { pages, list, isLive } = begin(1000);
+    await pages.moveTo({ around: "m_970" }, isLive);
+    expect(pages.isJoined).toBe(true);
+    expect(numbers(list)).toEqual(range(945, 1000));
+  });
+
+  it("begin at the beginning by one question", async () => {
+    const { source, pages, list, isLive } = begin(1000);
+    await pages.moveTo({ after: "0" }, isLive);
+    expect(numbers(list)).toEqual(range(0, 50));
+    expect(pages.hasOlder).toBe(false);
+    await pages.load("newer", isLive);
+    expect(numbers(list)).toEqual(range(0, 100));
+    expect(source.asked).toHaveLength(2);
+  });
+
+  it("are those that were asked for last", async () => {
+    const { pages, list, isLive } = begin(1000);
+    const first = pages.moveTo({ around: "m_100" }, isLive);
+    const second = pages.moveTo({ around: "m_500" }, isLive);
+    expect([await first, await second]).toEqual([false, true]);
+    expect(numbers(list)).toEqual(range(475, 525));
+  });
+
+  it("are read for a search whatever is loaded, those that are loaded without a question", async () => {
+    const { source, pages, isLive } = begin(1000);
+    await pages.load("older", isLive);
+    const asked = source.asked.length;
+    expect((await pages.read(0))?.items[0]?.id).toBe("m_930");
+    expect(source.asked).toHaveLength(asked);
+    const reading = pages.read(1);
+    await pages.moveTo({ around: "m_300" }, isLive);
+    expect((await reading)?.items[0]?.id).toBe("m_880");
+    expect((await pages.read(2))?.items[0]?.id).toBe("m_830");
   });
 });
 
@@ -149,23 +214,25 @@ describe("the list of messages", () => {
   });
 
   it("keeps what a later snapshot does not hold any more", async () => {
-    const { pages, list } = begin(300);
-    await pages.load("older");
+    const { source, pages, list, isLive } = begin(300);
+    await pages.load("older", isLive);
+    source.count = 310;
     const change = list.take(apply(list.state, snapshot(290, 310, 500)));
     expect(change.kind).toBe("rearranged");
     expect(numbers(list)).toEqual(range(230, 310));
-    await pages.load("older");
+    await pages.load("older", isLive);
     expect(numbers(list)).toEqual(range(180, 310));
     // The page that was kept in place of one is read again as the gateway cuts it.
     while (pages.loaded.length > 1) pages.drop("newer");
-    while (!pages.isJoined) await pages.load("newer");
+    while (!pages.isJoined) await pages.load("newer", isLive);
     const rows = numbers(list);
     expect(rows).toEqual(range(rows[0] ?? 0, 310));
   });
 
   it("has no hole where more was kept than a page holds", async () => {
-    const { pages, list } = begin(300);
-    await pages.load("older");
+    const { source, pages, list, isLive } = begin(300);
+    await pages.load("older", isLive);
+    source.count = 452;
     let state = list.state;
     for (let at = 300; at < 450; at += 1) state = apply(state, created(at, 101 + at - 300));
     list.take(state);
@@ -173,9 +240,9 @@ describe("the list of messages", () => {
     expect(numbers(list)).toEqual(range(230, 452));
     pages.drop("newer");
     expect(numbers(list)).toEqual(range(230, 280));
-    while (!pages.isJoined) await pages.load("newer");
+    while (!pages.isJoined) await pages.load("newer", isLive);
     expect(numbers(list)).toEqual(range(230, 452));
-    while (pages.hasOlder) await pages.load("older");
+    while (pages.hasOlder) await pages.load("older", isLive);
     expect(numbers(list)).toEqual(range(0, 452));
   });
 

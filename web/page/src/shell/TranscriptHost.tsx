@@ -22,11 +22,12 @@ export function TranscriptHost(props: {
 }): JSX.Element {
   const { app, feed, place, handle } = props;
   const host = useRef<HTMLDivElement>(null);
+  /** A place that was shown before: who comes back to it stands where they went on to from there. */
+  const shown = useRef<Place | null>(null);
   // Who turns formulas on or off sees it at once: all is drawn anew, at the place where it stood.
   const maths = app.settings.maths.value;
 
   // Before anything is painted, and undone while the transcript still stands where the reader left it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one transcript for one feed.
   useLayoutEffect(() => {
     const context = makeContext(app, feed.conversationId, () => handle.current?.follow());
     const transcript = new Transcript({
@@ -40,7 +41,9 @@ export function TranscriptHost(props: {
     });
     handle.current = transcript;
     host.current?.append(transcript.element);
-    const left = place === null ? app.places.get(feed.conversationId) : null;
+    shown.current = isShownBefore() ? place : null;
+    const isNew = place !== null && shown.current === null;
+    const left = isNew ? null : app.places.get(feed.conversationId);
     const unrestore = left === null ? null : restore(feed, transcript, left);
     const keep = (): void => app.places.set(feed.conversationId, transcript.place());
     window.addEventListener("pagehide", keep);
@@ -55,7 +58,7 @@ export function TranscriptHost(props: {
   }, [app, feed, maths]);
 
   useEffect(() => {
-    if (place !== null) void showPlace(app, feed, handle, place);
+    if (place !== null && place !== shown.current) void showPlace(app, feed, handle, place);
   }, [app, feed, handle, place]);
 
   return (
@@ -131,7 +134,15 @@ async function showPlace(
       ? (await transcript.scrollTo(place.blockId)) ||
         (await scrollToBlock(feed, transcript, place.blockId))
       : await transcript.scrollTo(place.messageId, place.blockId);
-  if (!found && handle.current === transcript) app.toast(strings.shell.placeNotFound, "error");
+  if (handle.current !== transcript) return;
+  if (found) history.replaceState({ shown: location.hash }, "");
+  else app.toast(strings.shell.placeNotFound, "error");
+}
+
+/** Whether this step of the history, which is come back to, has shown the place in its address. */
+function isShownBefore(): boolean {
+  const { state } = history;
+  return state !== null && state.shown === location.hash;
 }
 
 /** A block without its message is looked for where it is known: in what the stream told. */

@@ -160,14 +160,14 @@ export class Transcript implements FindTarget {
   }
 
   /**
-   * Show a message, or a block of it, however far away: pages are read until it is found.
+   * Show a message, or a block of it, however far away.
    *
    * @param offset Pixels from the upper edge of the window; of the message if no block is given.
    * @returns false if there is no such message, or it could not be read.
    */
   async scrollTo(messageId: string, blockId?: string, offset = REVEAL_PX): Promise<boolean> {
     await this.#begun;
-    if (this.#isDestroyed || !(await this.#bring(messageId))) return false;
+    if (this.#isDestroyed || !(await this.bring(messageId))) return false;
     const index = this.#stage.indexOf(messageId);
     if (index < 0) return false;
     this.#does({ kind: "placed" });
@@ -341,22 +341,10 @@ export class Transcript implements FindTarget {
 
   // Places ------------------------------------------------------------------------------------
   /** Let a message be among the rows. */
-  async #bring(messageId: string): Promise<boolean> {
+  async bring(messageId: string): Promise<boolean> {
     if (!this.#loader.isPaused && this.#stage.indexOf(messageId) >= 0) return true;
     if (this.#list.state.message(messageId) !== undefined) this.#pages.moveToEnd();
     else if (!(await this.#loader.moveTo(messageId))) return false;
-    this.#setRows(this.#list.all());
-    return true;
-  }
-
-  /** For matches of the search, whose page is known. */
-  async showPage(index: number, messageId: string): Promise<boolean> {
-    if (this.#stage.indexOf(messageId) >= 0) return true;
-    const page = index < 0 ? null : await this.#pages.read(index);
-    if (page === null || !page.items.some(({ id }) => id === messageId)) {
-      return this.#bring(messageId);
-    }
-    this.#pages.moveTo(page);
     this.#setRows(this.#list.all());
     return true;
   }

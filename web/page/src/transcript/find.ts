@@ -182,7 +182,7 @@ export class FindController {
     for (let at = 0; at < state.count; at += 1) {
       const message = state.at(at);
       const before = this.#known.get(message.id);
-      const found = before?.state === message ? before.found : search(message, -1, this.#query);
+      const found = before?.state === message ? before.found : search(message, this.#query);
       known.set(message.id, { state: message, found });
       if (found.count > 0) live.push(found);
       if (performance.now() - began < SLICE_MS) continue;
@@ -201,14 +201,13 @@ export class FindController {
     const { pages } = this.#options;
     let isReached = place === null;
     for (let index = 0; this.#matches.count < MATCHES_MAX; index += 1) {
-      const loaded = pages.loaded.find((page) => page.index === index);
-      const page = loaded ?? (await pages.read(index));
+      const page = await pages.read(index);
       if (run !== this.#run || page === null) return;
       for (let at = page.items.length - 1; at >= 0; at -= 1) {
         const message = page.items[at];
         if (message === undefined || this.#known.has(message.id)) continue;
         this.#searchedOlder += 1;
-        this.#matches.addOlder(search(message, index, this.#query));
+        this.#matches.addOlder(search(message, this.#query));
         if (message.id !== place) continue;
         isReached = true;
         // Found so far is what stands from the reader's message on.

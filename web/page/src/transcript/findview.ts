@@ -5,7 +5,8 @@ import type { Current, Match, Matches } from "./matches.ts";
 /** What shows matches: the transcript. */
 export interface FindTarget {
   mountedBlocks(): Iterable<{ messageId: string; blockElement(id: string): HTMLElement | null }>;
-  showPage(index: number, messageId: string): Promise<boolean>;
+  /** Lets a message be in the list, however far away it is. */
+  bring(messageId: string): Promise<boolean>;
   scrollTo(messageId: string, blockId?: string): Promise<boolean>;
   revealElement(messageId: string, element: Element): void;
   place(): { readonly messageId: string } | null;
@@ -33,9 +34,9 @@ export class FindView {
   /** Bring a match into the window and open what is folded around it, unless another became the current one. */
   async show(match: Match, current: Current): Promise<void> {
     const target = this.#target;
-    const { messageId, page } = match.found;
+    const { messageId } = match.found;
     const isGone = () => this.#marked().current !== current;
-    if (!(await target.showPage(page, messageId)) || isGone()) return;
+    if (!(await target.bring(messageId)) || isGone()) return;
     if (this.#blockOf(current) === null) await target.scrollTo(messageId, match.blockId);
     const block = this.#blockOf(current);
     if (block === null || isGone()) return;

@@ -2,9 +2,8 @@
 import type { MessageState } from "@blockwire/core";
 import { blockText, folded, placesOf } from "./plain.ts";
 
-/** Matches of one message; `page` is -1 in the live state. */
+/** Matches of one message. */
 export interface Found {
-  readonly page: number;
   readonly messageId: string;
   readonly blocks: readonly { readonly blockId: string; readonly count: number }[];
   readonly count: number;
@@ -95,7 +94,7 @@ export class Matches {
 }
 
 /** Matches of a folded query in a message. */
-export function search(message: MessageState, page: number, query: string): Found {
+export function search(message: MessageState, query: string): Found {
   const blocks: { blockId: string; count: number }[] = [];
   let count = 0;
   for (const block of message.blocks) {
@@ -104,5 +103,5 @@ export function search(message: MessageState, page: number, query: string): Foun
     blocks.push({ blockId: block.id, count: found });
     count += found;
   }
-  return { page, messageId: message.id, blocks, count };
+  return { messageId: message.id, blocks, count };
 }

@@ -1,6 +1,6 @@
 /** Loads pages of messages as the reader comes near them, forgets those that are far, and says what could not be read. */
 import { strings } from "../strings.ts";
-import type { Page, Pages, Side } from "./pages.ts";
+import type { Pages, Side } from "./pages.ts";
 import type { RowList } from "./rowlist.ts";
 import type { Stage } from "./stage.ts";
 import { Notice, type NoticeState } from "./states.ts";
@@ -80,17 +80,13 @@ export class PageLoader {
     this.#options.stage().setNotices(this.head.state !== "none", this.foot.state !== "none");
   }
 
-  /** Let the page with a message be all that is loaded; reads newest first until one has it. */
+  /** Let a page with a message be all that is loaded; false if there is no such message, or it could not be read. */
   async moveTo(messageId: string): Promise<boolean> {
-    const { pages } = this.#options;
     try {
-      for (let index = 0; ; index += 1) {
-        const page = await pages.read(index);
-        if (page === null || this.#isDestroyed) return false;
-        if (!page.items.some(({ id }) => id === messageId)) continue;
-        pages.moveTo(page);
-        return true;
-      }
+      return (
+        (await this.#options.pages.moveTo({ around: messageId }, this.#isLive)) &&
+        !this.#isDestroyed
+      );
     } catch {
       return false;
     }
@@ -99,22 +95,16 @@ export class PageLoader {
   /** Let the first page of the conversation be all that is loaded, unless it is loaded already. */
   async moveToFirst(): Promise<void> {
     const { pages, changed } = this.#options;
-    let index = (pages.loaded[0]?.index ?? -1) + 1;
-    let first: Page | null = null;
+    if (!pages.hasOlder) return;
     try {
-      for (;;) {
-        const page = await pages.read(index);
-        if (page === null || this.#isDestroyed) break;
-        first = page;
-        index += 1;
-      }
+      if (!(await pages.moveTo({ after: "0" }, this.#isLive))) return;
     } catch {
       this.#failed.older = true;
     }
-    if (first === null || this.#failed.older) return;
-    pages.moveTo(first);
-    changed();
+    if (!this.#isDestroyed) changed();
   }
+
+  readonly #isLive = (id: string): boolean => this.#options.list.state.message(id) !== undefined;
 
   #isNear(side: Side): boolean {
     const { pages } = this.#options;
@@ -132,7 +122,7 @@ export class PageLoader {
     this.edges();
     let isChanged = false;
     try {
-      isChanged = await pages.load(side);
+      isChanged = await pages.load(side, this.#isLive);
     } catch {
       this.#failed[side] = true;
     }

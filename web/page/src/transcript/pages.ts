@@ -1,9 +1,9 @@
 /**
  * Older messages, in pages: which are loaded, where others are found, which go first.
  *
- * A conversation is a chain of pages that goes back from where the live state begins. Each page is known by
- * the cursor that asks for it, so that it can be dropped and asked for again. What is loaded is one stretch
- * of the chain without holes; it is *joined* where it reaches the live state.
+ * What is loaded is one stretch of the conversation without holes; it is *joined* where it reaches the live
+ * state. Each page knows the cursors at both of its ends, so that a stretch can begin anywhere, at a message that was
+ * looked up, and what was dropped can be asked for again. A search reads pages back from the live state besides.
  *
  * Spec: docs/spec/page/transcript.md.
  */
@@ -21,33 +21,57 @@ export const KEPT_MESSAGES_MAX = 400;
 /** Pages kept outside of the live state, unless they are seen: with `PAGE_BYTES` 8 MiB. */
 export const KEPT_PAGES_MAX = 8;
 
-/** What is asked of a gateway. The cursor is that of the page after it. */
+/** Which page: before or after a cursor, or around a message. */
+export type PagePlace =
+  | { readonly before: string }
+  | { readonly after: string }
+  | { readonly around: string };
+
+/** A page as a gateway gives it. With `after` the next cursor goes on after it, else before it; the previous one at the other end. */
+export interface GivenPage {
+  readonly items: readonly MessageState[];
+  readonly next_cursor: string | null;
+  readonly previous_cursor: string | null;
+}
+
+/** What is asked of a gateway. */
 export interface MessageSource {
   messages(
     conversationId: string,
-    options: { before: string; limit: number; max_bytes: number },
-  ): Promise<{ readonly items: readonly MessageState[]; readonly next_cursor: string | null }>;
+    options: PagePlace & { limit: number; max_bytes: number },
+  ): Promise<GivenPage>;
 }
 
-/** A page that was read; `index` counts back from the live state. */
+/** A page that was read. */
 export interface Page {
-  readonly index: number;
   readonly items: readonly MessageState[];
+  /** The cursor it was read by, if it was read backwards. */
+  readonly before: string | null;
+  /** Cursor of what is before it; null where nothing is. */
+  readonly older: string | null;
+  /** Cursor of what is after it; null where that is the live state, or was once. */
+  readonly newer: string | null;
 }
 
 /** Which end of what is loaded. */
 export type Side = "older" | "newer";
 
+/** Tells messages that the live state holds. */
+export type IsLive = (id: string) => boolean;
+
 export class Pages {
   readonly #source: MessageSource;
   readonly #conversationId: string;
-  /** Cursor of each page that is known of, newest first. */
-  #cursors: string[] = [];
-  /** Loaded, oldest first, indices falling by one. */
+  /** Cursors of the pages back from the live state, as far as somebody read. */
+  #chain: string[] = [];
+  /** Loaded, oldest first. */
   #pages: Page[] = [];
   #isJoined = true;
-  /** Answers to what was asked before a change of the chain are not for it. */
+  /** Answers to what was asked before a change of what is loaded are not for it. */
   #generation = 0;
+  /** The same of the chain. */
+  #chainGeneration = 0;
+  #moves = 0;
 
   constructor(source: MessageSource, conversationId: string) {
     this.#source = source;
@@ -70,15 +94,13 @@ export class Pages {
 
   /** Whether there is something before what is loaded. */
   get hasOlder(): boolean {
-    return this.#cursors[this.#olderIndex()] !== undefined;
+    return this.#older !== null;
   }
 
   /** Begin anew where a live state begins: nothing is loaded. */
   reset(moreBefore: string | null): void {
-    this.#generation += 1;
-    this.#cursors = moreBefore === null ? [] : [moreBefore];
-    this.#pages = [];
-    this.#isJoined = true;
+    this.#beginChain(moreBefore);
+    this.#set([], true);
   }
 
   /** The live state begins later now; `items` are what it had before that. */
@@ -87,61 +109,67 @@ export class Pages {
       this.reset(null);
       return;
     }
-    this.#generation += 1;
-    this.#cursors.unshift(moreBefore);
-    this.#pages = this.#pages.map((page) => ({ ...page, index: page.index + 1 }));
-    if (this.#isJoined) this.#pages.push({ index: 0, items });
+    const older = this.#chain[0] ?? null;
+    this.#beginChain(moreBefore);
+    if (!this.#isJoined) return;
+    this.#set([...this.#pages, { items, before: moreBefore, older, newer: null }], true);
   }
 
   /**
-   * Read the next page on a side, and keep it. On the newer side the live state itself may be next: then it is
-   * joined without a question.
+   * Read the next page on a side, and keep it. On the newer side it ends where the live state begins.
    *
-   * @returns whether anything changed; false if there is nothing, or the chain changed meanwhile.
+   * @returns whether anything changed; false if there is nothing, or what is loaded changed meanwhile.
    * @throws GatewayError as the gateway answers.
    */
-  async load(side: Side): Promise<boolean> {
-    if (side === "newer") return this.#loadNewer();
+  async load(side: Side, isLive: IsLive): Promise<boolean> {
     const generation = this.#generation;
-    const page = await this.read(this.#olderIndex());
+    const page = side === "older" ? await this.#readOlder() : await this.#readNewer();
     if (page === null || generation !== this.#generation) return false;
-    if (page.index !== this.#olderIndex()) return false;
     const known = this.#ids();
-    this.#pages.unshift({ ...page, items: page.items.filter(({ id }) => !known.has(id)) });
+    const fresh = { ...page, items: page.items.filter(({ id }) => !known.has(id)) };
+    if (side === "older") this.#set([fresh, ...this.#pages], this.#isJoined);
+    else this.#join([...this.#pages, fresh], isLive);
     return true;
   }
 
   /**
-   * Read any page of the chain without keeping it; learns where the one before it is.
+   * Read the page that is so many pages before the live state, without keeping it; learns where the one before
+   * it is.
    *
    * @returns null where no cursor for it is known.
    */
   async read(index: number): Promise<Page | null> {
-    const before = this.#cursors[index];
+    const before = this.#chain[index];
     if (before === undefined) return null;
-    const generation = this.#generation;
-    const { items, next_cursor } = await this.#ask(before);
-    if (generation !== this.#generation) return null;
-    // The same page ends elsewhere than it did if another stretch was kept in its place.
-    if (this.#cursors[index + 1] !== (next_cursor ?? undefined)) {
-      this.#cursors.length = index + 1;
-      if (next_cursor !== null) this.#cursors.push(next_cursor);
-    }
-    return { index, items };
+    const generation = this.#chainGeneration;
+    const loaded = this.#pages.find((page) => page.before === before);
+    const page = loaded ?? (await this.#readBefore(before));
+    if (generation !== this.#chainGeneration) return null;
+    if (this.#chain.length === index + 1 && page.older !== null) this.#chain.push(page.older);
+    return page;
   }
 
-  /** Let a page that was read be all that is loaded. */
-  moveTo(page: Page): void {
-    this.#generation += 1;
-    this.#pages = [page];
-    this.#isJoined = false;
+  /**
+   * Let one page be all that is loaded: that with a message, or with `after` 0 the first one.
+   *
+   * @returns false if somebody asked to be elsewhere meanwhile.
+   * @throws GatewayError as the gateway answers; `message_not_found`.
+   */
+  async moveTo(place: { around: string } | { after: "0" }, isLive: IsLive): Promise<boolean> {
+    this.#moves += 1;
+    const move = this.#moves;
+    const given = await this.#ask(place);
+    if (move !== this.#moves) return false;
+    const { items, next_cursor, previous_cursor } = given;
+    const [older, newer] = "after" in place ? [null, next_cursor] : [next_cursor, previous_cursor];
+    this.#join([{ items, before: null, older, newer }], isLive);
+    return true;
   }
 
   /** Let nothing but the live state be loaded. */
   moveToEnd(): void {
-    this.#generation += 1;
-    this.#pages = [];
-    this.#isJoined = true;
+    this.#moves += 1;
+    this.#set([], true);
   }
 
   /** Whether more is kept than the bounds allow. */
@@ -157,52 +185,69 @@ export class Pages {
   /** Forget the outermost page of a side. */
   drop(side: Side): void {
     if (this.#pages.length < 2) return;
-    this.#generation += 1;
-    if (side === "older") this.#pages.shift();
-    else {
-      this.#pages.pop();
-      this.#isJoined = false;
-    }
+    if (side === "older") this.#set(this.#pages.slice(1), this.#isJoined);
+    else this.#set(this.#pages.slice(0, -1), false);
   }
 
-  #olderIndex(): number {
+  get #older(): string | null {
     const first = this.#pages[0];
-    return first === undefined ? 0 : first.index + 1;
+    return first === undefined ? (this.#chain[0] ?? null) : first.older;
+  }
+
+  #set(pages: Page[], isJoined: boolean): void {
+    this.#generation += 1;
+    this.#pages = pages;
+    this.#isJoined = isJoined;
+  }
+
+  /** The last page may reach into the live state, whose own messages are newer. */
+  #join(pages: Page[], isLive: IsLive): void {
+    const last = pages.at(-1);
+    if (last === undefined) return;
+    const at = last.items.findIndex(({ id }) => isLive(id));
+    if (at >= 0) pages[pages.length - 1] = { ...last, items: last.items.slice(0, at), newer: null };
+    this.#set(pages, at >= 0 || last.newer === null);
+  }
+
+  #beginChain(moreBefore: string | null): void {
+    this.#chainGeneration += 1;
+    this.#chain = moreBefore === null ? [] : [moreBefore];
   }
 
   #ids(): Set<string> {
     return new Set(this.#pages.flatMap((page) => page.items.map(({ id }) => id)));
   }
 
-  async #loadNewer(): Promise<boolean> {
-    const last = this.#pages.at(-1);
-    if (this.#isJoined || last === undefined) return false;
-    if (last.index === 0) {
-      this.#isJoined = true;
-      return true;
-    }
-    const generation = this.#generation;
-    const chain = this.#cursors.slice(last.index);
-    const page = await this.read(last.index - 1);
-    if (page === null || generation !== this.#generation) return false;
-    const known = this.#ids();
-    let items = page.items;
-    let next = this.#cursors[last.index];
-    // What stood in its place may have been longer than a page: then up to where that began.
-    while (next !== undefined && next !== chain[0] && !items.some(({ id }) => known.has(id))) {
-      const more = await this.#ask(next);
-      if (generation !== this.#generation) return false;
-      items = [...more.items, ...items];
-      next = more.next_cursor ?? undefined;
-    }
-    this.#cursors = [...this.#cursors.slice(0, last.index), ...chain];
-    this.#pages.push({ index: page.index, items: items.filter(({ id }) => !known.has(id)) });
-    return true;
+  async #readOlder(): Promise<Page | null> {
+    const before = this.#older;
+    return before === null ? null : this.#readBefore(before);
   }
 
-  #ask(before: string): ReturnType<MessageSource["messages"]> {
+  async #readNewer(): Promise<Page | null> {
+    if (this.#isJoined) return null;
+    let after = this.#pages.at(-1)?.newer ?? null;
+    if (after === null) {
+      // What was live once: where it ends only its last message knows.
+      const around = this.#pages.flatMap(({ items }) => items).at(-1)?.id;
+      if (around === undefined) return null;
+      const { items, next_cursor, previous_cursor } = await this.#ask({ around });
+      const behind = items.slice(items.findIndex(({ id }) => id === around) + 1);
+      const page = { items: behind, before: null, older: next_cursor, newer: previous_cursor };
+      if (behind.length > 0 || previous_cursor === null) return page;
+      after = previous_cursor;
+    }
+    const { items, next_cursor, previous_cursor } = await this.#ask({ after });
+    return { items, before: null, older: previous_cursor, newer: next_cursor };
+  }
+
+  async #readBefore(before: string): Promise<Page> {
+    const { items, next_cursor, previous_cursor } = await this.#ask({ before });
+    return { items, before, older: next_cursor, newer: previous_cursor };
+  }
+
+  #ask(place: PagePlace): Promise<GivenPage> {
     return this.#source.messages(this.#conversationId, {
-      before,
+      ...place,
       limit: PAGE_MESSAGES,
       max_bytes: PAGE_BYTES,
     });

@@ -36,7 +36,7 @@ async def test_a_link_is_made_for_a_time_shown_once_and_taken_back(world: World)
     path = f"/v1/conversations/{conversation}/shares"
     links = []
     for count, (choice, days) in enumerate(
-        (("1 day", 1), ("7 days", 7), ("30 days", 30), ("ever", None)), 1
+        (("1 day", 1), ("7 days", 7), ("30 days", 30), ("No limit", None)), 1
     ):
         await dialog.get_by_role("radio", name=choice, exact=True).check()
         await dialog.get_by_role("button", name="Make a link").click()

@@ -16,6 +16,7 @@ import { makeApp } from "./shell/app.ts";
 import { ConversationList, type ListNews } from "./shell/conversations.ts";
 import {
   startTimers,
+  watchDrafts,
   watchFailures,
   watchFocus,
   watchKeys,
@@ -109,6 +110,7 @@ watchReturns(app);
 watchFocus(app);
 const isOnline = watchNetwork(() => void app.conversations.refresh());
 startTimers(app);
+watchDrafts(app);
 // A link to a shared conversation asks for nothing of the reader's own.
 const isShare = (): boolean =>
   app.route.value.kind === "share" || app.route.value.kind === "brokenShare";

@@ -455,6 +455,11 @@ describe("engines and models", () => {
     expect(engines[0]?.models ?? []).toEqual(models);
   });
 
+  it("know which of them play recordings", () => {
+    const engines = readEngines({ engines: ["a", "b"], replays: ["b"] });
+    expect(engines.map(({ isReplay }) => isReplay)).toEqual([false, true]);
+  });
+
   it("remember the models that were used last", () => {
     const recent = new RecentModels(new SafeStore(memory));
     for (let at = 0; at < 9; at += 1) recent.add("a", `m${at}`);

@@ -222,6 +222,31 @@ describe("changes", () => {
   });
 });
 
+describe("drafts", () => {
+  it("are not listed until somebody asks in them, or names them", async () => {
+    const gateway = new FakeGateway();
+    const draft = item(2, { title: undefined, head_seq: 0, metadata: { page_draft: "m" } });
+    gateway.items = [item(1), draft];
+    const list = new ConversationList(gateway);
+    await list.refresh();
+    expect(list.items.value.map(({ id }) => id)).toEqual(["c0001"]);
+    expect(list.drafts.value.map(({ id }) => id)).toEqual(["c0002"]);
+    for (const more of [
+      { head_seq: 3 },
+      { running_turn_id: "t" },
+      { queued_turn_ids: ["t"] },
+      { title: "Mine" },
+      { tags: ["a"] },
+      { metadata: {} },
+    ]) {
+      gateway.items = [item(1), { ...draft, ...more }];
+      await list.refresh();
+      expect(list.items.value.map(({ id }) => id)).toEqual(["c0002", "c0001"]);
+      expect(list.drafts.value).toEqual([]);
+    }
+  });
+});
+
 describe("marks", () => {
   it("tell running from waiting for a person, with few questions", async () => {
     const gateway = new FakeGateway();
@@ -255,6 +280,11 @@ describe("marks", () => {
     expect(mark()).toEqual(["running"]);
     list.note("c0001", { id: "t1", isSuspended: true });
     expect(mark()).toEqual(["suspended"]);
+    // What was asked for before the turn stood still and comes behind it changes nothing.
+    list.update(item(1, { running_turn_id: "t1", head_seq: 40 }));
+    expect(mark()).toEqual(["suspended"]);
+    list.left();
+    expect(mark()).toEqual(["running"]);
     list.note("c0001", null);
     expect(mark()).toEqual([null]);
     list.note("unknown", null);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type HitPage, hasWord, PAUSE_MS, Search } from "../src/shell/search.ts";
-import { groupHits, snippetParts } from "../src/shell/snippets.ts";
+import { groupHits, markdownParts, snippetParts } from "../src/shell/snippets.ts";
 
 interface Hit {
   readonly conversation_id: string;
@@ -178,6 +178,34 @@ describe("snippets", () => {
       .map((part) => (part.isMatch ? `[${part.text}]` : part.text))
       .join("");
     expect(shown).toBe(marked);
+  });
+
+  it.each([
+    [
+      "A **Bloom filter** answers *one* question",
+      "filter",
+      "A Bloom [filter] answers one question",
+    ],
+    ["see [the docs](https://example.org/a) and `code`", "docs", "see the [docs] and code"],
+    ["a **Bloom** filter", "Bloom** filter", "a [Bloom filter]"],
+    ["## How it works\n\nTake an array", "works", "How it [works] · Take an array"],
+    ["```python\nprint(1)\n```\nDone", "print", "[print](1) · Done"],
+    ["- one\n- two\n\n> said", "two", "one · [two] · said"],
+    ["| city | day |\n|---|---|\n| Quito | 12 h |", "Quito", "city · day · [Quito] · 12 h"],
+    ["snake_case_name and __bold__", "case", "snake_[case]_name and bold"],
+    ["2 * 3 * 4", "3", "2 * [3] * 4"],
+    // What matched is in what would go: as it was written.
+    ["[docs](https://example.org/bloom)", "bloom", "[docs](https://example.org/[bloom])"],
+    ["```python\nx\n```", "python", "```[python] x ```"],
+    // Links that the snippet cuts.
+    ["docs](https://example.org/a) say so", "say", "docs [say] so"],
+    ["so say [the docs](https://example.org/a", "say", "so [say] the docs"],
+    ["\u{12398}**a**\u{12399} b", "b", "a [b]"],
+  ])("are read, not spelt, where they are Markdown: %j", (text, word, shown) => {
+    const start = Array.from(text.slice(0, text.lastIndexOf(word))).length;
+    const edges = { at_start: false, at_end: false };
+    const parts = markdownParts(text, [{ start, end: start + word.length }], edges);
+    expect(parts.map((part) => (part.isMatch ? `[${part.text}]` : part.text)).join("")).toBe(shown);
   });
 
   it("keep the order of the search in their groups", () => {

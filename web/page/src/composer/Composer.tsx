@@ -15,7 +15,14 @@ import { FileList } from "./FileList.tsx";
 import { Input } from "./Input.tsx";
 import { Line } from "./Line.tsx";
 import { readEngines } from "./models.ts";
-import { AnsweringBar, AskedBar, NoticeBar, TextButton, WantedBar } from "./Notices.tsx";
+import {
+  AnsweringBar,
+  AskedBar,
+  NoticeBar,
+  ReplayNote,
+  TextButton,
+  WantedBar,
+} from "./Notices.tsx";
 import { type LongPaste, textFile, withoutPaste } from "./pastes.ts";
 import { type ComposerFeed, type ComposerPort, member } from "./port.ts";
 import type { ComposerRunner } from "./runner.ts";
@@ -57,11 +64,21 @@ export function Composer({ app, feed, onCreated }: ComposerProps) {
   if (isReadOnly(capabilities)) {
     return <p class="co-composer co-read-only">{words.readOnly}</p>;
   }
-  return <Form key={runner.number} app={app} runner={runner} />;
+  return <Form key={runner.number} app={app} runner={runner} isFirst={feed === null} />;
 }
 
-function Form({ app, runner }: { readonly app: ComposerApp; readonly runner: ComposerRunner }) {
+function Form({
+  app,
+  runner,
+  isFirst,
+}: {
+  readonly app: ComposerApp;
+  readonly runner: ComposerRunner;
+  /** Whether it is the first question of a conversation. */
+  readonly isFirst: boolean;
+}) {
   const state = runner.state.value;
+  const engines = readEngines(app.capabilities.value);
   const [paste, setPaste] = useState<LongPaste | null>(null);
   const isTouch = useMedia("(hover: none) and (pointer: coarse)");
   const typing = { enterSends: app.settings.enterSends.value, isTouch };
@@ -97,12 +114,9 @@ function Form({ app, runner }: { readonly app: ComposerApp; readonly runner: Com
       <WantedBar runner={runner} />
       <Input runner={runner} typing={typing} onFiles={addFiles} onLongPaste={setPaste}>
         <AttachButtons isTouch={isTouch} isDisabled={state.isGone} onFiles={addFiles} />
-        <EnginePicker
-          runner={runner}
-          engines={readEngines(app.capabilities.value)}
-          recent={deskOf(app).models}
-        />
+        <EnginePicker runner={runner} engines={engines} recent={deskOf(app).models} />
       </Input>
+      <ReplayNote engines={engines} chosen={state.engine} isFirst={isFirst} />
       <p class="co-hidden" role="status">
         {statusText(state)}
       </p>

@@ -1,7 +1,7 @@
 /** Which engine answers, and which of its models. */
 
 import type { RefObject } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Icon } from "./icons.tsx";
 import type { EngineChoice, RecentModels } from "./models.ts";
@@ -24,8 +24,17 @@ export function EnginePicker({ runner, engines, recent }: Props) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
   const panelId = useId();
   useClosing(isOpen, root, () => setOpen(false));
+  useLayoutEffect(() => {
+    if (!isOpen) return;
+    const put = (): void => placePanel(panel.current, button.current);
+    put();
+    // A keyboard on the screen takes room, too.
+    addEventListener("resize", put);
+    return () => removeEventListener("resize", put);
+  }, [isOpen]);
   const { engine, model } = runner.state.value;
   const first = engines[0];
   if (first === undefined) return null;
@@ -64,7 +73,14 @@ export function EnginePicker({ runner, engines, recent }: Props) {
         <Icon name="down" />
       </button>
       {isOpen && (
-        <div id={panelId} class="co-panel" role="dialog" aria-label={words.engine}>
+        <div
+          ref={panel}
+          id={panelId}
+          class="co-panel"
+          popover="manual"
+          role="dialog"
+          aria-label={words.engine}
+        >
           <Engines runner={runner} engines={engines} chosen={chosen} />
           <Models
             // Another engine has other models.
@@ -94,7 +110,7 @@ function Engines({
   return (
     <fieldset class="co-choices">
       <legend>{words.engines}</legend>
-      {engines.map(({ name }, index) => (
+      {engines.map(({ name, isReplay }, index) => (
         <label key={name} class="co-choice">
           <input
             type="radio"
@@ -106,11 +122,34 @@ function Engines({
             }
           />
           <span dir="auto">{name}</span>
-          {index === 0 && <span class="co-soft">{words.isDefault}</span>}
+          <span class="co-soft">{noteOf(name, isReplay, index === 0)}</span>
         </label>
       ))}
     </fieldset>
   );
+}
+
+/** Between the panel and the edge of the window, and the button, CSS pixels. */
+const GAP_PX = 8;
+
+/** Show the panel above its button, else below, where all of it has room; else where most has. */
+function placePanel(panel: HTMLElement | null, button: HTMLElement | null): void {
+  if (panel === null || button === null) return;
+  if (!panel.matches(":popover-open")) panel.showPopover();
+  const at = button.getBoundingClientRect();
+  const { width, height } = panel.getBoundingClientRect();
+  const left = Math.max(GAP_PX, Math.min(at.left, innerWidth - width - GAP_PX));
+  const above = at.top - height - GAP_PX;
+  const below = at.bottom + GAP_PX;
+  const top = above >= GAP_PX || below + height > innerHeight - GAP_PX ? above : below;
+  panel.style.left = `${left}px`;
+  panel.style.top = `${Math.max(GAP_PX, top)}px`;
+}
+
+/** What there is to know of an engine beside its name. */
+function noteOf(name: string, isReplay: boolean, isDefault: boolean): string {
+  const kind = isReplay ? words.isReplay : name === "external" ? words.isExternal : "";
+  return [isDefault ? words.isDefault : "", kind].filter(Boolean).join(" · ");
 }
 
 function Models({

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { strings } from "../strings.ts";
 import { Icon } from "./icons.tsx";
+import type { EngineChoice } from "./models.ts";
 import type { ComposerRunner } from "./runner.ts";
 import type { ComposerState, Notice } from "./types.ts";
 import { noticeText } from "./words.ts";
@@ -100,6 +101,38 @@ export function WantedBar({ runner }: { readonly runner: ComposerRunner }) {
       </TextButton>
       <TextButton onClick={() => runner.dispatch({ type: "unwant" })}>{words.wantedNot}</TextButton>
     </div>
+  );
+}
+
+/**
+ * Said while recordings answer, which look like answers and are none to what is asked: at the first
+ * question also what to do about it.
+ */
+export function ReplayNote({
+  engines,
+  chosen,
+  isFirst,
+}: {
+  readonly engines: readonly EngineChoice[];
+  /** By name; null for the default one. */
+  readonly chosen: string | null;
+  readonly isFirst: boolean;
+}) {
+  const engine = engines.find(({ name }) => name === chosen) ?? engines[0];
+  if (engine?.isReplay !== true) return null;
+  // What is posted from outside answers nothing by itself.
+  const hasOther = engines.some(({ name, isReplay }) => !isReplay && name !== "external");
+  return (
+    <p class="co-replay">
+      {words.replaying} {isFirst && hasOther && words.replayChoose}
+      {isFirst &&
+        !hasOther &&
+        words.replayServe.map(([what, command]) => (
+          <span key={command}>
+            {what} <code>{command}</code>{" "}
+          </span>
+        ))}
+    </p>
   );
 }
 

@@ -14,23 +14,27 @@ const NAME = "models";
 export interface EngineChoice {
   readonly name: string;
   readonly models: readonly string[];
+  /** Whether it plays recordings, whatever it is asked. */
+  readonly isReplay: boolean;
 }
 
 /**
  * Return the engines of the gateway, the default first.
  *
  * @param capabilities What `GET /v1/capabilities` answered: `engines` holds names, or objects with
- *   `name` and `models`; names of models may also be in `models`, by engine.
+ *   `name` and `models`; names of models may also be in `models`, by engine. `replays` names the
+ *   engines that play recordings.
  */
 export function readEngines(capabilities: unknown): EngineChoice[] {
   const engines = member(capabilities, "engines");
   if (!Array.isArray(engines)) return [];
   const byEngine = member(capabilities, "models");
+  const replays = texts(member(capabilities, "replays"));
   return engines.flatMap((engine) => {
     const name = typeof engine === "string" ? engine : member(engine, "name");
     if (typeof name !== "string" || name === "") return [];
     const models = [...texts(member(engine, "models")), ...texts(member(byEngine, name))];
-    return [{ name, models: [...new Set(models)] }];
+    return [{ name, models: [...new Set(models)], isReplay: replays.includes(name) }];
   });
 }
 

@@ -115,6 +115,7 @@ function useCurrent(app: App, conversationId: string, view: FeedView): void {
 
   useEffect(() => {
     app.conversations.note(conversationId, running);
+    return () => app.conversations.left();
   }, [app, conversationId, running]);
 }
 

@@ -8,7 +8,7 @@ import { ListEnd } from "./ListEnd.tsx";
 import { filterListed } from "./listing.ts";
 import { Row } from "./Row.tsx";
 import { conversationPath } from "./routes.ts";
-import { type HitGroup, snippetParts } from "./snippets.ts";
+import { type HitGroup, markdownParts, type SnippetPart, snippetParts } from "./snippets.ts";
 
 /** What was found: titles at once, then what the gateway finds in what was said. */
 export function Found({ app }: { app: App }): JSX.Element {
@@ -112,7 +112,7 @@ function FoundIn({ app, group }: { app: App; group: HitGroup<SearchHit> }): JSX.
               <span class="sh-hit-role">{roleText(hit.role)}</span>
               <span class="sh-snippet" dir="auto">
                 {hit.snippet.at_start ? "" : "…"}
-                {snippetParts(hit.snippet.text, hit.snippet.matches).map((part, index) =>
+                {partsOf(hit).map((part, index) =>
                   part.isMatch ? (
                     // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text never move.
                     <mark key={index}>{part.text}</mark>
@@ -128,6 +128,14 @@ function FoundIn({ app, group }: { app: App; group: HitGroup<SearchHit> }): JSX.
       </ul>
     </div>
   );
+}
+
+/** What is prose is read, everything else is shown to the letter. */
+function partsOf({ block_type, snippet }: SearchHit): SnippetPart[] {
+  const { text, matches } = snippet;
+  return block_type === "prose"
+    ? markdownParts(text, matches, snippet)
+    : snippetParts(text, matches);
 }
 
 function roleText(role: string): string {

@@ -123,8 +123,10 @@ export function titleOf(conversation: { readonly title?: string | undefined } | 
 
 /** Begins a new conversation: the start page, with the focus in its composer. */
 export function openStart(app: App): void {
-  if (app.route.value.kind !== "start") app.router.go("/");
   app.isDrawerOpen.value = false;
+  if (app.route.value.kind !== "start") app.router.go("/");
+  // At once where it is there already: the next key may be of the question.
+  else app.focusComposer();
   requestAnimationFrame(() => app.focusComposer());
 }
 

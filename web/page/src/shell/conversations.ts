@@ -8,7 +8,7 @@
  * Spec: docs/spec/page/shell.md, "Conversations".
  */
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
-import { compareListed, isSame, joinPage, type Listed } from "./listing.ts";
+import { compareListed, isDraftOnly, isSame, joinPage, type Listed } from "./listing.ts";
 
 /** Conversations of one page of the list. */
 export const PAGE_ITEMS = 50;
@@ -59,8 +59,10 @@ function firstPage(): LoadedPage {
 }
 
 export class ConversationList<T extends Listed = Listed> {
-  /** Newest first. */
+  /** Newest first, without drafts. */
   readonly items: ReadonlySignal<readonly T[]>;
+  /** Those that hold the files of a question that was not asked. */
+  readonly drafts: ReadonlySignal<readonly T[]>;
   /** Whether the first page was read. */
   readonly isLoaded: ReadonlySignal<boolean>;
   readonly hasMore: ReadonlySignal<boolean>;
@@ -75,6 +77,8 @@ export class ConversationList<T extends Listed = Listed> {
   readonly #error = signal<unknown>(null);
   /** By conversation: the number at which its turn was found waiting. */
   readonly #suspendedAt = signal<ReadonlyMap<string, number>>(new Map());
+  /** Conversation and turn of the screen, while that turn waits for a person. */
+  readonly #waiting = signal<string | null>(null);
   readonly #source: ListSource<T>;
   readonly #channel: NewsChannel | null;
   #pages: LoadedPage[] = [firstPage()];
@@ -85,7 +89,8 @@ export class ConversationList<T extends Listed = Listed> {
   constructor(source: ListSource<T>, channel: NewsChannel | null = null) {
     this.#source = source;
     this.#channel = channel;
-    this.items = this.#items;
+    this.items = computed(() => this.#items.value.filter((item) => !isDraftOnly(item)));
+    this.drafts = computed(() => this.#items.value.filter(isDraftOnly));
     this.isLoaded = this.#isLoaded;
     this.isLoading = this.#isLoading;
     this.error = this.#error;
@@ -106,6 +111,7 @@ export class ConversationList<T extends Listed = Listed> {
 
   mark(item: Listed): Mark {
     if (item.running_turn_id === undefined) return null;
+    if (this.#waiting.value === `${item.id} ${item.running_turn_id}`) return "suspended";
     const isStill = this.#suspendedAt.value.get(item.id) === item.head_seq;
     return isStill ? "suspended" : "running";
   }
@@ -157,8 +163,17 @@ export class ConversationList<T extends Listed = Listed> {
     this.#channel?.postMessage({ kind: "deleted", conversationId });
   }
 
-  /** Says of the conversation on the screen what its stream knows sooner than any poll. */
+  /** The conversation on the screen is left: of its turn the polls tell again. */
+  left(): void {
+    this.#waiting.value = null;
+  }
+
+  /**
+   * Says of the conversation on the screen what its stream knows sooner than any poll. Whatever an
+   * older answer says of it, a turn that waits goes on waiting.
+   */
   note(conversationId: string, turn: { id: string; isSuspended: boolean } | null): void {
+    this.#waiting.value = turn?.isSuspended ? `${conversationId} ${turn.id}` : null;
     const item = this.get(conversationId);
     if (item === undefined) return;
     const runningId = turn?.id;

@@ -19,6 +19,8 @@ const STOP_MS = 3_000;
 const START_MS = 3_000;
 /** Ages in the list move so often, milliseconds. */
 const AGE_MS = 60_000;
+/** A draft that has no question for so long is not asked any more, milliseconds. */
+const DRAFT_MS = 172_800_000;
 
 /** Whether the device says that it has a network. */
 export function watchNetwork(onOffline: () => void): Signal<boolean> {
@@ -73,6 +75,26 @@ export function startTimers(app: App): void {
   setInterval(() => {
     app.now.value = Date.now();
   }, AGE_MS);
+}
+
+/**
+ * Removes conversations that were made for the files of a question that was never asked: a tab that
+ * is closed for good cannot do it itself. A day after the upload the files are gone already.
+ */
+export function watchDrafts(app: App): void {
+  const tried = new Set<string>();
+  app.conversations.drafts.subscribe((drafts) => {
+    if (!app.access.canWrite.peek()) return;
+    for (const { id, created_at } of drafts) {
+      if (Date.now() - created_at < DRAFT_MS || tried.has(id)) continue;
+      tried.add(id);
+      app.gateway.deleteConversation(id).then(
+        () => app.conversations.remove(id),
+        // It is not seen, so nobody has to hear of it. The next visit tries again.
+        (error: unknown) => console.debug(error),
+      );
+    }
+  });
 }
 
 /** Whether the window is narrow, now and later. */
@@ -134,12 +156,11 @@ export function watchKeys(app: App): void {
         openStart(app);
         return true;
       case "search":
-        showList(app, true);
-        requestAnimationFrame(() => {
-          const input = document.querySelector<HTMLInputElement>("[data-testid=search-input]");
-          input?.focus();
-          input?.select();
-        });
+        // At once where the list is shown already: the next key may be of the query.
+        if (!focusSearch()) {
+          showList(app, true);
+          requestAnimationFrame(focusSearch);
+        }
         return true;
       case "find":
         return app.openFind.current?.() ?? false;
@@ -174,6 +195,14 @@ export function watchKeys(app: App): void {
     });
     if (command !== null && run(command, event)) event.preventDefault();
   });
+}
+
+/** Puts the focus into the search over everything; false where it is not shown. */
+function focusSearch(): boolean {
+  const input = document.querySelector<HTMLInputElement>("[data-testid=search-input]");
+  input?.focus();
+  input?.select();
+  return input !== null;
 }
 
 /** Tells of what no part of the page caught; the same failure once in a while. */

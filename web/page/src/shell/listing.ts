@@ -3,6 +3,7 @@
  *
  * Spec: docs/spec/page/shell.md, "Conversations".
  */
+import { MARK } from "../composer/port.ts";
 
 /** What the list needs of a conversation; the gateway's answer has more. Times in Unix ms. */
 export interface Listed {
@@ -14,6 +15,19 @@ export interface Listed {
   readonly head_seq: number;
   readonly running_turn_id?: string | undefined;
   readonly queued_turn_ids?: readonly string[] | undefined;
+  readonly metadata?: { readonly [name: string]: unknown } | undefined;
+}
+
+/** Whether it was made for the files of a question that was not asked, and nobody did anything with it. */
+export function isDraftOnly(item: Listed): boolean {
+  return (
+    item.metadata?.[MARK] !== undefined &&
+    item.head_seq === 0 &&
+    item.running_turn_id === undefined &&
+    !item.queued_turn_ids?.length &&
+    item.tags.length === 0 &&
+    !item.title
+  );
 }
 
 /** A page of the list, and which stretch of the order it covers. */

@@ -3,6 +3,7 @@
  *
  * Spec: docs/spec/gateway/search.md, "Snippets".
  */
+import { markdownText } from "../transcript/plain.ts";
 
 /** A stretch of `text` that matched, in Unicode scalar values. */
 export interface Match {
@@ -17,6 +18,51 @@ export interface SnippetPart {
 
 /** `text` cut where its matches begin and end; matches outside of it are cut to it. */
 export function snippetParts(text: string, matches: readonly Match[]): SnippetPart[] {
+  return cut(text, matches).map((part) => ({ ...part, text: readable(part.text) }));
+}
+
+/** What of its block a snippet has. */
+export interface Edges {
+  readonly at_start: boolean;
+  readonly at_end: boolean;
+}
+
+// Around a match while its marks are read: letters, since only beside those an underscore is a part
+// of a word, and cuneiform ones, which nobody misses where somebody writes them.
+const BEGIN = "\u{12398}";
+const END = "\u{12399}";
+const MARKS = /[\u{12398}\u{12399}]/u;
+const WELL_MARKED =
+  /^[^\u{12398}\u{12399}]*(?:\u{12398}[^\u{12398}\u{12399}]*\u{12399}[^\u{12398}\u{12399}]*)*$/u;
+
+/**
+ * A snippet of Markdown without what marks it up. Where all that matched is in a mark (the
+ * address of a link, the language of a fence), the snippet is shown as it was written.
+ */
+export function markdownParts(
+  text: string,
+  matches: readonly Match[],
+  edges: Edges,
+): SnippetPart[] {
+  let marked = cut(text, matches)
+    .map((part) => {
+      const own = part.text.split(MARKS).join("");
+      return part.isMatch ? BEGIN + own + END : own;
+    })
+    .join("");
+  // Links that the snippet cuts.
+  if (!edges.at_start) marked = marked.replace(/^([^[\]\n]*)\]\([^()\s]*\)/u, "$1");
+  if (!edges.at_end) marked = marked.replace(/!?\[([^[\]\n]*)\]\([^()\s]*$/u, "$1");
+  const plain = markdownText(marked).replace(/([^\s.!?:;,…])\n+/gu, "$1 · ");
+  // Of several matches those that are seen are enough.
+  const isWhole = WELL_MARKED.test(plain) && (plain.includes(BEGIN) || !marked.includes(BEGIN));
+  if (!isWhole) return snippetParts(text, matches);
+  return plain.split(MARKS).flatMap((stretch, index) => {
+    return stretch === "" ? [] : [{ text: readable(stretch), isMatch: index % 2 === 1 }];
+  });
+}
+
+function cut(text: string, matches: readonly Match[]): SnippetPart[] {
   // Places count scalars, strings count UTF-16 units.
   const scalars = Array.from(text);
   const parts: SnippetPart[] = [];
@@ -30,7 +76,7 @@ export function snippetParts(text: string, matches: readonly Match[]): SnippetPa
     add(Math.min(match.end, scalars.length), true);
   }
   add(scalars.length, false);
-  return parts.map((part) => ({ ...part, text: readable(part.text) }));
+  return parts;
 }
 
 /** One line: breaks become blanks, other controls are shown as what Unicode has for them. */

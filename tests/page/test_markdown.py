@@ -371,6 +371,188 @@ async def test_one_paragraph_of_many_marks_is_read_in_sections(prose: Prose) -> 
     assert verdict[3] == 0
 
 
+# The page's clock goes on by 3 ms each time that it is read, and its idle moments come when they are asked for.
+IDLE: Final = """
+  const { now } = performance, idle = requestIdleCallback, cancel = cancelIdleCallback;
+  const waiting = [];
+  let time = 0;
+  performance.now = () => (time += 3);
+  window.requestIdleCallback = (work) => waiting.push(work);
+  window.cancelIdleCallback = (handle) => { waiting[handle - 1] = null; };
+  const step = () => {
+    const at = waiting.findIndex((work) => work !== null);
+    if (at < 0) return false;
+    const work = waiting[at];
+    waiting[at] = null;
+    work();
+    return true;
+  };
+  const restore = () => {
+    performance.now = now;
+    window.requestIdleCallback = idle;
+    window.cancelIdleCallback = cancel;
+  };
+  const same = (view, text) => bare(view) === bare(whole(text));
+"""
+VAST: Final = {
+    "words": "some *words* and `code` that go on. " * 4_000,
+    "paragraphs": "".join(f"Paragraph *{number}* of many.\n\n" for number in range(3_000)),
+    "items": "".join(f"- item *{number}*\n" for number in range(5_000)),
+    "rows": "| a | b |\n|---|---|\n" + "".join(f"| {number} | *b* |\n" for number in range(3_000)),
+    "code": "```\n" + "let a = 1;\n" * 10_000 + "```\n",
+    "quotes": "".join(f"{'> ' * (number % 32 + 1)}- *a*\n" for number in range(2_000)),
+    "late": "[a] " * 3_000 + "\n\n" + "- [a]\n" * 3_000 + "\n[a]: http://example.org/\n",
+    "windows": "one line\r\n\r\n" * 6_000,
+}
+SLICE_READS_MAX: Final = 250_000
+"""Characters that one slice of three draws reads, whatever they are: each draw at most 8,192, some of them ten times."""
+
+
+@pytest.mark.requirement("page:markdown:slices")
+@pytest.mark.parametrize("kind", VAST)
+async def test_what_comes_in_one_piece_is_drawn_in_slices(prose: Prose, kind: str) -> None:
+    reads, is_same, drawn = await prose.run(
+        IDLE
+        + """
+        const view = make();
+        view.append(argument);
+        view.finish();
+        const reads = [view.parsedChars];
+        while (step()) reads.push(view.parsedChars);
+        restore();
+        const steps = reads.map((read, at) => read - (reads[at - 1] ?? 0));
+        return [steps, same(view, argument), 'waiting' in view.element.dataset];
+        """,
+        VAST[kind],
+    )
+
+    assert len(reads) > len(VAST[kind]) // (4 * 8_192)
+    assert max(reads) < SLICE_READS_MAX
+    assert is_same
+    assert not drawn
+
+
+@pytest.mark.requirement("page:markdown:pending")
+async def test_no_text_that_waits_is_lost_or_comes_too_late(prose: Prose) -> None:
+    verdict = await prose.run(
+        IDLE
+        + """
+        const { items, paragraphs } = argument, found = [];
+        // More of it comes, and its end.
+        let view = make();
+        view.append("Begun.\\n\\n");
+        view.append(items);
+        step();
+        view.append("- one more");
+        step();
+        view.append(" thing\\n\\nThe end, *really*.");
+        view.finish();
+        while (step());
+        found.push(["grown", same(view, `Begun.\\n\\n${items}- one more thing\\n\\nThe end, *really*.`)]);
+        // Another text takes its place.
+        view = make();
+        view.append(items);
+        step();
+        view.set(paragraphs, true);
+        step();
+        view.set("Another text.", false);
+        while (step());
+        found.push(["replaced", html(view) === html(whole("Another text."))]);
+        view.set(paragraphs, false);
+        while (step());
+        found.push(["anew", same(view, paragraphs)]);
+        // It is taken away.
+        view = make();
+        view.append(items);
+        view.finish();
+        const before = html(view);
+        view.destroy();
+        found.push(["gone", !step() && html(view) === before]);
+        // Somebody looks for a place in it.
+        view = make();
+        view.append(items);
+        view.finish();
+        view.complete();
+        found.push(["completed", !step() && same(view, items)]);
+        restore();
+        return found;
+        """,
+        VAST,
+    )
+
+    assert [name for name, is_right in verdict if not is_right] == []
+    assert len(verdict) == 5
+
+
+@pytest.mark.requirement("page:markdown:parts")
+async def test_blocks_behind_the_first_ones_stand_in_parts_and_stay_there(prose: Prose) -> None:
+    verdict = await prose.run(
+        """
+        const text = argument.blocks + "\\n\\n" + argument.list;
+        const view = make();
+        const homes = new Map();
+        let moved = 0;
+        for (let at = 0; at < text.length; at += 997) {
+          view.append(text.slice(at, at + 997));
+          for (const element of all(view, ".md > p, .md-part > p, li.md-item")) {
+            if (homes.has(element) && homes.get(element) !== element.parentNode) moved += 1;
+            homes.set(element, element.parentNode);
+          }
+        }
+        view.finish();
+        const full = all(view, ".md-part-full");
+        const last = all(view, "li.md-item").at(-1);
+        const lists = all(view, "ol.md-list");
+        const skipped = full.filter((part) => !part.checkVisibility({ contentVisibilityAuto: true }) ||
+          !part.firstElementChild.checkVisibility({ contentVisibilityAuto: true }));
+        return {
+          moved,
+          isSame: bare(view) === bare(whole(text)),
+          most: Math.max(...all(view, "*").map((element) => element.childElementCount)),
+          direct: view.element.childElementCount,
+          full: full.length,
+          starts: lists.map((list) => list.start),
+          skipped: skipped.length,
+          last: last.textContent,
+        };
+        """,
+        {
+            "blocks": "".join(
+                f"## Heading {number}\n\nParagraph {number}.\n\n---\n\n" for number in range(200)
+            ),
+            "list": "".join(f"{number}. item\n" for number in range(5, 305)),
+        },
+    )
+
+    assert verdict["moved"] == 0
+    assert verdict["isSame"]
+    assert verdict["most"] <= 64 + 10
+    assert verdict["direct"] == 64 + 9
+    assert verdict["full"] == 8 + 3
+    assert verdict["starts"] == [5, 5 + 64, 5 + 128, 5 + 192, 5 + 256]
+    assert verdict["skipped"] > 5
+    assert verdict["last"] == "item"
+
+
+@pytest.mark.requirement("page:markdown:marks")
+async def test_many_marks_on_one_letter_are_counted_and_copied_whole(prose: Prose) -> None:
+    marks = "\u0301" * 5_000
+    shown, code, copied = await prose.run(
+        """
+        const view = whole(`a${argument} b`);
+        const words = all(view, "p")[0].textContent;
+        const block = code("", `a${argument}`);
+        block.element.querySelector("button").click();
+        return [words, block.element.querySelector("code").textContent, copied.pop()];
+        """,
+        marks,
+    )
+
+    assert shown == "a" + marks[:30] + "<+4970 marks> b"
+    assert code == "a" + marks[:30] + "<+4970 marks>\n"
+    assert copied == "a" + marks
+
+
 WRAPPED: Final = (
     "%s", "[%s](http://e.com)", "- item %s", "| h |\n|---|\n| %s |", "```\n%s\n```", "# %s",
     "![%s](http://e.com/i.png)", "> **%s**", "<%s>", '[x](http://e.com "%s")',

@@ -656,7 +656,7 @@ async def test_a_vast_answer_comes_in_slices_and_is_whole_for_who_looks_in_it(wo
         window.whole = new Promise((done) => {
           const look = () => {
             const text = document.querySelector('[data-message-id=vast] .md');
-            counts.push(text?.childElementCount ?? 0);
+            counts.push(text?.querySelectorAll('.md-paragraph').length ?? 0);
             if (text !== null && !('waiting' in text.dataset)) done();
             else requestAnimationFrame(look);
           };

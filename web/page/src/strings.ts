@@ -16,6 +16,7 @@ export const strings = {
     copied: "Copied",
     code: "Code",
     codeIn: (language: string) => `Code in ${language}`,
+    marks: (count: number) => `<+${count} ${count === 1 ? "mark" : "marks"}>`,
   },
   blocks: {
     // Who speaks

@@ -2,7 +2,7 @@
 import type { BlockState } from "@blockwire/core";
 import { CodeView } from "../markdown/codeview.ts";
 import { MarkdownView } from "../markdown/markdownview.ts";
-import { labelControls } from "../markdown/text.ts";
+import { labelMore } from "../markdown/text.ts";
 import { append, el, setData, setHidden, setText } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
 import { type BlockView, textMember } from "./blockview.ts";
@@ -119,7 +119,7 @@ export class GrowingText {
       text = block.textSince(0);
     }
     if (text === "") return;
-    const shown = labelControls(text);
+    const shown = labelMore(this.#tail?.data ?? "", text);
     if (this.#tail !== null && this.#tail.length + shown.length <= TEXT_NODE_CHARS_MAX) {
       this.#tail.appendData(shown);
     } else {

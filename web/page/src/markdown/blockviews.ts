@@ -8,6 +8,7 @@ import { isWholeMaths } from "./blockparser.ts";
 import { CodeView } from "./codeview.ts";
 import { setDirection } from "./direction.ts";
 import type { BlockNode, CodeNode, ContainerNode, ProseNode, TableNode } from "./nodes.ts";
+import { Parts } from "./parts.ts";
 import { type WordsContext, WordsView } from "./wordsview.ts";
 
 /** Headings of prose stand below those of the page and of the message. */
@@ -213,6 +214,7 @@ export class ContainerView implements View {
   readonly #context: ViewContext;
   #node: ContainerNode;
   readonly #views: View[] = [];
+  readonly #parts: Parts;
   /** Children that were shown for good. */
   #settled = 0;
   #task: HTMLInputElement | null = null;
@@ -222,6 +224,7 @@ export class ContainerView implements View {
     this.#node = node;
     this.#context = context;
     this.element = root ?? ContainerView.#make(node);
+    this.#parts = new Parts(this.element);
   }
 
   static #make(node: ContainerNode): HTMLElement {
@@ -250,7 +253,7 @@ export class ContainerView implements View {
   update(node: BlockNode, isOpen: boolean): void {
     if (!("children" in node)) return;
     this.#node = node;
-    if (node.kind === "list") this.element.classList.toggle("md-tight", node.isTight);
+    if (node.kind === "list") this.#setTight(node.isTight);
     const { children } = node;
     for (const view of this.#views.splice(children.length)) this.#remove(view);
     if (node.kind === "item") this.#showTask();
@@ -266,9 +269,16 @@ export class ContainerView implements View {
     for (const view of this.#views) view.destroy();
   }
 
+  #setTight(isTight: boolean): void {
+    if (this.element.classList.contains("md-tight") === isTight) return;
+    this.element.classList.toggle("md-tight", isTight);
+    this.#parts.setTight(isTight);
+  }
+
   #remove(view: View): void {
     view.element.remove();
     view.destroy();
+    this.#parts.trim();
   }
 
   #show(child: BlockNode, index: number, isOpen: boolean): void {
@@ -285,11 +295,16 @@ export class ContainerView implements View {
     view.update(child, isOpen);
     // Inside of others, each block runs as its own words do by the style sheet.
     if (this.#node.kind === "document" && child.kind !== "code") setDirection(view.element);
-    const isThere = view.element.parentNode === this.element;
+    const isThere = view.element.parentNode !== null;
     if (view.isVisible && !isThere) {
-      const next = this.#views.slice(index + 1).find((other) => other.element.isConnected);
-      this.element.insertBefore(view.element, next?.element ?? null);
-    } else if (!view.isVisible && isThere) view.element.remove();
+      const holder = this.#parts.holder(this.#node, index);
+      const next = this.#views.slice(index + 1).find(({ element: it }) => it.parentNode !== null);
+      const isBeside = next?.element.parentNode === holder;
+      holder.insertBefore(view.element, isBeside ? next.element : this.#parts.after(holder));
+    } else if (!view.isVisible && isThere) {
+      view.element.remove();
+      this.#parts.trim();
+    }
   }
 
   /** Shows a box before an item that is a task. */

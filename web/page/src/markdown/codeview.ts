@@ -11,7 +11,7 @@ import { LineHighlighter, type Piece } from "./highlight.ts";
 import { idle } from "./idle.ts";
 import { isKnownLanguage, loadMode } from "./languages.ts";
 import { GrowingText } from "./nodes.ts";
-import { labelControls } from "./text.ts";
+import { labelControls, labelMore } from "./text.ts";
 
 /** Lines of a group. */
 const GROUP_LINES = 128;
@@ -187,7 +187,7 @@ export class CodeView {
     }
     const node = this.#open.lastChild;
     if (node instanceof Text && this.#open.childNodes.length === 1) {
-      node.appendData(labelControls(text));
+      node.appendData(labelMore(node.data, text));
     } else this.#open.textContent = labelControls(this.#openParts.join(""));
   }
 

@@ -7,16 +7,17 @@
 import { BlockParser } from "./blockparser.ts";
 import { ContainerView, type ViewContext } from "./blockviews.ts";
 import type { Definition } from "./definitions.ts";
-import { idle } from "./idle.ts";
+import { budget, idle } from "./idle.ts";
+import { SLICE_CHARS, WaitingText } from "./waiting.ts";
 import type { WordsView } from "./wordsview.ts";
 
 /**
- * Text of one piece that is drawn at once. A longer one is drawn in idle moments, and shown when all of it is there: to
- * lay out some thousand blocks again for each slice would cost more than all slices.
+ * A text of which more than this is left when the time of its first slice is over is seen when all of it is there: who
+ * stands at its end would see it rush by.
  */
-export const AT_ONCE_CHARS_MAX = 131_072;
-/** So much of what waits is drawn before it is asked whether there is time for more. */
-const SLICE_CHARS = 8_192;
+export const UNSEEN_CHARS_MIN = 131_072;
+/** A slice comes after so many milliseconds, however busy the page is. */
+const SLICE_WAIT_MS = 50;
 
 export interface MarkdownOptions {
   /** Pictures are never loaded by themselves: a click opens them in a new tab. */
@@ -40,7 +41,7 @@ export class MarkdownView {
   #view: ContainerView;
   #context: ViewContext;
   /** Text that is not drawn yet. */
-  #waiting = "";
+  readonly #waiting = new WaitingText();
   /** `finish` was called while text waited. */
   #isLast = false;
   #unwait: () => void = () => undefined;
@@ -66,19 +67,27 @@ export class MarkdownView {
 
   append(text: string): void {
     if (text === "") return;
+    const isFirst = this.#length === 0;
     this.#length += text.length;
-    if (this.#waiting !== "") this.#waiting += text;
-    else if (text.length <= AT_ONCE_CHARS_MAX) this.#draw(text);
-    else {
-      this.#waiting = text;
-      this.element.dataset.waiting = "";
-      this.#wait();
+    if (this.#waiting.length > 0) {
+      this.#waiting.add(text);
+      return;
     }
+    if (text.length <= SLICE_CHARS) {
+      this.#draw(text);
+      return;
+    }
+    this.#waiting.add(text);
+    this.#drawWaiting(budget());
+    const { length } = this.#waiting;
+    if (length === 0) return;
+    this.element.dataset.waiting = isFirst && length > UNSEEN_CHARS_MIN ? "unseen" : "seen";
+    this.#wait();
   }
 
   /** There will be no more text. */
   finish(): void {
-    if (this.#waiting !== "") {
+    if (this.#waiting.length > 0) {
       this.#isLast = true;
       return;
     }
@@ -92,7 +101,7 @@ export class MarkdownView {
   /** Shows `text` instead of what was shown. */
   set(text: string, isOpen: boolean): void {
     this.#unwait();
-    this.#waiting = "";
+    this.#waiting.clear();
     this.#isLast = false;
     delete this.element.dataset.waiting;
     this.#view.destroy();
@@ -111,32 +120,29 @@ export class MarkdownView {
 
   /** Draws now what waits for idle moments: somebody looks for a place in it. */
   complete(): void {
-    if (this.#waiting === "") return;
+    if (this.#waiting.length === 0) return;
     this.#unwait();
     this.#drawWaiting(() => true);
   }
 
   destroy(): void {
     this.#unwait();
-    this.#waiting = "";
+    this.#waiting.clear();
     this.#view.destroy();
   }
 
   #wait(): void {
     this.#unwait = idle((mayGoOn) => {
       this.#drawWaiting(mayGoOn);
-      if (this.#waiting !== "") this.#wait();
-      else this.#options.onHeightChange?.();
-    });
+      if (this.#waiting.length > 0) this.#wait();
+      this.#options.onHeightChange?.();
+    }, SLICE_WAIT_MS);
   }
 
   #drawWaiting(mayGoOn: () => boolean): void {
-    do {
-      const slice = this.#waiting.slice(0, SLICE_CHARS);
-      this.#waiting = this.#waiting.slice(SLICE_CHARS);
-      this.#draw(slice);
-    } while (this.#waiting !== "" && mayGoOn());
-    if (this.#waiting !== "") return;
+    do this.#draw(this.#waiting.take());
+    while (this.#waiting.length > 0 && mayGoOn());
+    if (this.#waiting.length > 0) return;
     delete this.element.dataset.waiting;
     if (this.#isLast) this.finish();
   }

@@ -13,7 +13,7 @@ import { type InlineContext, type InlineResult, parseInline } from "./inline.ts"
 import { showMaths } from "./maths.ts";
 import type { GrowingText } from "./nodes.ts";
 import { cleanWords } from "./sanitise.ts";
-import { labelControls } from "./text.ts";
+import { labelControls, labelMore } from "./text.ts";
 
 /** A leaf is shown anew at once for so many late definitions, and for the others at the end. */
 const ANEW_MAX = 8;
@@ -214,6 +214,6 @@ export class WordsView {
       this.#plain = document.createTextNode("");
       this.element.append(this.#plain);
     }
-    this.#plain.appendData(labelControls(more));
+    this.#plain.appendData(labelMore(this.#plain.data, more));
   }
 }

@@ -56,7 +56,7 @@ def refusal(status: str, code: str, *headers: str, retryable: bool = True) -> by
     """Return a refusal in the gateway's own words."""
     flag = "true" if retryable else "false"
     body = f'{{"error":{{"code":"{code}","message":"Not now.","retryable":{flag}}}}}'
-    return plain_answer(status, body.encode(), *headers)
+    return plain_answer(status, body.encode(), "Blockwire-Protocol: 1", *headers)
 
 
 class FaultyProxy:

@@ -6,11 +6,11 @@ from typing import Final
 
 from blockwire.content.vocabulary import VIEWS
 from blockwire.gateway.http.call import PAGE_ITEMS
-from blockwire.gateway.http.operation import Parameter, Response
+from blockwire.gateway.http.operation import Operation, Parameter, Responder, Response
 from blockwire.gateway.settings import GatewaySettings
 
 __all__ = [
-    "CURSOR", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT", "json_of",
+    "CURSOR", "KEYS", "LIMIT", "NOT_MODIFIED", "VIEW", "WAIT", "json_of", "open_document",
 ]  # fmt: skip
 
 JSON: Final = "application/json"
@@ -52,3 +52,29 @@ def json_of(schema: str, description: str, **headers: str) -> Response:
     """Return a JSON answer; ``headers`` name theirs with ``_`` for ``-``."""
     named = {name.replace("_", "-"): text for name, text in headers.items()}
     return Response(description=description, schemas={JSON: schema}, headers=named)
+
+
+def open_document(  # noqa: PLR0913 - a row of the table
+    path: str,
+    respond: Responder,
+    summary: str,
+    answer: Response,
+    *,
+    tag: str,
+    errors: tuple[str, ...] = (),
+) -> Operation:
+    """Return the route of what is the same for everybody: without a token, and 304 for who has it.
+
+    Its id is the name of ``respond``.
+    """
+    return Operation(
+        method="GET",
+        path=path,
+        id=respond.__name__,
+        summary=summary,
+        respond=respond,
+        scope=None,
+        tag=tag,
+        responses={200: answer, 304: NOT_MODIFIED},
+        errors=errors,
+    )

@@ -15,7 +15,7 @@ from blockwire.gateway.http.call import Call
 from blockwire.gateway.http.http_errors import gateway_stopping
 from blockwire.gateway.http.operation import Operation, Response
 from blockwire.gateway.http.pages import DOCS_PAGE, PAGE_POLICY
-from blockwire.gateway.routes.common import NOT_MODIFIED, json_of
+from blockwire.gateway.routes.common import json_of, open_document
 from blockwire.jsontext import Json, encode_json
 
 __all__ = ["META_OPERATIONS"]
@@ -149,44 +149,26 @@ META_OPERATIONS: Final = (
         tag="about",
         responses={200: json_of("capabilities", "What this gateway can.")},
     ),
-    Operation(
-        method="GET",
-        path="/openapi.json",
-        id="read_openapi",
-        summary="This document.",
-        respond=read_openapi,
-        scope=None,
+    open_document(
+        "/openapi.json",
+        read_openapi,
+        "This document.",
+        Response(description="It.", schemas={"application/json": None}),
         tag="about",
-        responses={
-            200: Response(description="It.", schemas={"application/json": None}),
-            304: NOT_MODIFIED,
-        },
     ),
-    Operation(
-        method="GET",
-        path="/schemas/{name}",
-        id="read_schema",
-        summary="One JSON Schema, `NAME.json`.",
-        respond=read_schema,
-        scope=None,
+    open_document(
+        "/schemas/{name}",
+        read_schema,
+        "One JSON Schema, `NAME.json`.",
+        Response(description="It.", schemas={"application/schema+json": None}),
         tag="about",
-        responses={
-            200: Response(description="It.", schemas={"application/schema+json": None}),
-            304: NOT_MODIFIED,
-        },
         errors=("not_found",),
     ),
-    Operation(
-        method="GET",
-        path="/docs",
-        id="read_docs",
-        summary="The API for people.",
-        respond=read_docs,
-        scope=None,
+    open_document(
+        "/docs",
+        read_docs,
+        "The API for people.",
+        Response(description="A page without remote loads.", schemas={"text/html": None}),
         tag="about",
-        responses={
-            200: Response(description="A page without remote loads.", schemas={"text/html": None}),
-            304: NOT_MODIFIED,
-        },
     ),
 )

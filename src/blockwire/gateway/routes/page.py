@@ -11,9 +11,9 @@ from typing import Final
 from blockwire.gateway.http.answer import Answer
 from blockwire.gateway.http.built_page import accepts_html
 from blockwire.gateway.http.call import Call
-from blockwire.gateway.http.operation import Operation, Response
+from blockwire.gateway.http.operation import Response
 from blockwire.gateway.http.pages import LANDING_TEXT
-from blockwire.gateway.routes.common import NOT_MODIFIED
+from blockwire.gateway.routes.common import open_document
 
 __all__ = ["PAGE_OPERATIONS"]
 
@@ -52,52 +52,32 @@ async def read_asset(call: Call) -> Answer:
 _VARY: Final = "Packed with gzip where that is accepted."
 
 PAGE_OPERATIONS: Final = (
-    Operation(
-        method="GET",
-        path="/",
-        id="read_start",
-        summary="The page in a browser; a few words for other programs.",
-        respond=read_start,
-        scope=None,
+    open_document(
+        "/",
+        read_start,
+        "The page in a browser; a few words for other programs.",
+        Response(
+            description="The page where `Accept` names `text/html`, else what this is in a few words.",
+            schemas={"text/html": None, "text/plain": None},
+            headers={"vary": _VARY},
+        ),
         tag="page",
-        responses={
-            200: Response(
-                description="The page where `Accept` names `text/html`, else what this is in a few words.",
-                schemas={"text/html": None, "text/plain": None},
-                headers={"vary": _VARY},
-            ),
-            304: NOT_MODIFIED,
-        },
         errors=("page_unreadable",),
     ),
-    Operation(
-        method="GET",
-        path="/c/{conversation_id}",
-        id="read_page",
-        summary="The same page, to show one conversation.",
-        respond=read_page,
-        scope=None,
+    open_document(
+        "/c/{conversation_id}",
+        read_page,
+        "The same page, to show one conversation.",
+        Response(description="The page.", schemas={"text/html": None}, headers={"vary": _VARY}),
         tag="page",
-        responses={
-            200: Response(
-                description="The page.", schemas={"text/html": None}, headers={"vary": _VARY}
-            ),
-            304: NOT_MODIFIED,
-        },
         errors=("page_unreadable",),
     ),
-    Operation(
-        method="GET",
-        path="/assets/{asset_name}",
-        id="read_asset",
-        summary="A file that the page loads; its name has the hash of its content in it.",
-        respond=read_asset,
-        scope=None,
+    open_document(
+        "/assets/{asset_name}",
+        read_asset,
+        "A file that the page loads; its name has the hash of its content in it.",
+        Response(description="It.", schemas={"*/*": None}, headers={"vary": _VARY}),
         tag="page",
-        responses={
-            200: Response(description="It.", schemas={"*/*": None}, headers={"vary": _VARY}),
-            304: NOT_MODIFIED,
-        },
         errors=("not_found", "page_unreadable"),
     ),
 )

@@ -8,6 +8,7 @@
  */
 import { el } from "../platform/dom.ts";
 import { strings } from "../strings.ts";
+import { copyWhole } from "./copying.ts";
 import { FindBar } from "./FindBar.ts";
 import { FindController } from "./find.ts";
 import type { FindTarget } from "./findview.ts";
@@ -21,6 +22,7 @@ import { PageLoader } from "./pageloader.ts";
 import { Pages } from "./pages.ts";
 import { Reader } from "./reader.ts";
 import { RowList } from "./rowlist.ts";
+import { keepSelection } from "./selectionkeeper.ts";
 import { Stage } from "./stage.ts";
 import { StatePanel } from "./states.ts";
 import type { ScrollPlace, TranscriptOptions } from "./types.ts";
@@ -124,6 +126,8 @@ export class Transcript implements FindTarget {
       rests: () => this.#rests(),
     });
     this.#stops.push(options.feed.subscribe(() => this.#schedule()));
+    this.#stops.push(copyWhole(this.#stage, (row) => this.#list.newest(row)));
+    this.#stops.push(keepSelection(scroller));
     this.#stage.append(this.#list.all());
     this.#loader.edges();
     this.#schedule();

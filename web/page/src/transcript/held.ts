@@ -6,11 +6,14 @@ const SELECTED_ROWS_MAX = 60;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Ids of the message that has the focus, and of those between the ends of the selection. */
+/**
+ * Ids of the message that has the focus, and of those between the ends of the selection. A selection that is empty
+ * is where somebody clicked, who may go on to select from there.
+ */
 export function heldRows(stage: Stage): ReadonlySet<string> {
   const focused = stage.rowOf(document.activeElement);
   const selection = document.getSelection();
-  const isEmpty = selection === null || selection.isCollapsed;
+  const isEmpty = selection === null || selection.rangeCount === 0;
   if (isEmpty && focused === null) return NONE;
   const held = new Set<string>();
   if (focused !== null) held.add(focused.row.id);

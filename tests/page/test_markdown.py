@@ -534,6 +534,31 @@ async def test_blocks_behind_the_first_ones_stand_in_parts_and_stay_there(prose:
     assert verdict["last"] == "item"
 
 
+@pytest.mark.requirement("page:markdown:parts")
+@pytest.mark.parametrize("piece", ["- item\n", "Words.\n\n", "> quoted\n>\n"])
+async def test_one_block_more_changes_as_much_at_any_length(prose: Prose, piece: str) -> None:
+    early, late = await prose.run(
+        """
+        const view = make();
+        const observer = new MutationObserver(() => undefined);
+        observer.observe(view.element, { subtree: true, childList: true, attributes: true, characterData: true });
+        const changes = (count) => {
+          for (let turn = 0; turn < count; turn++) view.append(argument);
+          return observer.takeRecords().length;
+        };
+        changes(64);
+        const early = changes(640);
+        changes(5000);
+        const late = changes(640);
+        return [early, late];
+        """,
+        piece,
+    )
+
+    assert early > 640
+    assert late <= 1.1 * early
+
+
 @pytest.mark.requirement("page:markdown:marks")
 async def test_many_marks_on_one_letter_are_counted_and_copied_whole(prose: Prose) -> None:
     marks = "\u0301" * 5_000

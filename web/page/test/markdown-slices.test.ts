@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { BlockParser } from "../src/markdown/blockparser.ts";
 import { labelControls, labelMore, MARKS_MAX } from "../src/markdown/text.ts";
 import { LINE_SLICE_CHARS, SLICE_CHARS, WaitingText } from "../src/markdown/waiting.ts";
 
@@ -53,6 +54,35 @@ test("what is let go does not come again", () => {
   expect(waiting.length).toBe(0);
   waiting.add("new");
   expect(waiting.take()).toBe("new");
+});
+
+/** Characters that are read of a text that is taken in slices, and how many slices there are. */
+function readInSlices(text: string): { reads: number; slices: number } {
+  const waiting = new WaitingText();
+  waiting.add(text);
+  const parser = new BlockParser(false, () => undefined);
+  let slices = 0;
+  for (; waiting.length > 0; slices++) parser.append(waiting.take());
+  parser.finish();
+  return { reads: parser.readChars, slices };
+}
+
+test.each([
+  ["paragraphs", "some words that go on\n\n"],
+  ["items", "- item with words\n"],
+  ["nested items", "- a\n  - b\n    - c\n"],
+  ["quotes", "> > > words\n"],
+  ["rows", "| a | b |\n|---|---|\n"],
+  ["a fence", "```\nlet a = 1;\n"],
+  ["one line", "words that go on "],
+])("%s of twice the length are read in twice the work", (_name, piece) => {
+  const count = Math.ceil(200_000 / piece.length);
+  const once = readInSlices(piece.repeat(count));
+  const twice = readInSlices(piece.repeat(2 * count));
+  expect(once.reads).toBeLessThanOrEqual(1.1 * count * piece.length);
+  expect(twice.reads).toBeLessThanOrEqual(2.1 * once.reads);
+  expect(once.slices).toBeGreaterThanOrEqual(200_000 / LINE_SLICE_CHARS);
+  expect(twice.slices).toBeLessThanOrEqual(2 * once.slices + 1);
 });
 
 const MARK = "\u0301";

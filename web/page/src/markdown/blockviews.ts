@@ -4,7 +4,7 @@
  */
 
 import { strings } from "../strings.ts";
-import { isWholeMaths } from "./blockparser.ts";
+import { isWholeMaths } from "./blockmarks.ts";
 import { CodeView } from "./codeview.ts";
 import { setDirection } from "./direction.ts";
 import type { BlockNode, CodeNode, ContainerNode, ProseNode, TableNode } from "./nodes.ts";

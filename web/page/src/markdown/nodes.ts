@@ -60,6 +60,8 @@ export interface TableNode extends Base {
   readonly aligns: readonly Align[];
   readonly header: readonly string[];
   readonly rows: (readonly string[])[];
+  /** Cells that short rows did not have. */
+  addedCells: number;
 }
 
 export interface RuleNode extends Base {

@@ -77,6 +77,31 @@ async def test_a_conversation_without_an_answer_is_made_once(
         await asked_once(world, person, "Do they pass?")
 
 
+@pytest.mark.requirement("page:shell:asked-to-wait")
+async def test_a_gateway_that_asks_to_wait_is_not_asked_before(
+    world: World, proxy: FaultyProxy
+) -> None:
+    busy = refusal("429 Too Many Requests", "rate_limited", "Retry-After: 30")
+    context = await world.person()
+    page = await context.new_page()
+    await page.clock.install()
+    person = Person(page)
+    with proxy.fault(WHO, busy) as fault:
+        await page.goto(world.url)
+        await expect_soon(person.button("Try now")).to_be_visible()
+        await page.clock.run_for(25_000)
+        assert fault.hits == 1
+    await page.clock.run_for(10_000)
+    await expect_soon(person.composer).to_be_visible()
+    await expect_soon(page.get_by_text("What you ask is kept here.")).to_be_visible()
+    with proxy.fault(r"GET /v1/conversations", busy) as fault:
+        async with page.expect_response("**/v1/conversations?*"):
+            await page.clock.run_for(10_000)
+        await page.clock.run_for(25_000)
+        assert fault.hits == 1
+        assert person.page.url == f"{world.url}/"
+
+
 # What the page tries again by itself, and what it takes for a mistake of whoever set up the way.
 PASSING: Final = {
     "busy": refusal("503 Service Unavailable", "gateway_stopping", "Retry-After: 1"),

@@ -153,6 +153,42 @@ async def test_blocks_that_are_empty_or_never_end_do_not_keep_the_answer_open(
     await person.sees_end()
 
 
+async def test_nul_controls_and_overrides_of_direction_are_shown_and_change_nothing(
+    world: World,
+) -> None:
+    person, turn = await begun(world)
+    text = "a\x00b\x1b[31mc\u202ed\u2066e\ufefff\u2028g"
+    await turn.prose(text)
+    await turn.more(text)
+    await turn.complete()
+    await turn.end()
+    await person.sees_end()
+    for _ in range(2):
+        shown = await person.answer().locator('[data-block-type="prose"]').text_content()
+        assert "\x00" not in (shown or "")
+        assert [letter for letter in shown or "" if letter in "abcdefg"] == list("abcdefg" * 2)
+        await person.page.reload()
+        await person.sees("g")
+
+
+async def test_half_of_a_surrogate_pair_ends_the_answer_and_not_the_page(world: World) -> None:
+    person, turn = await begun(world)
+    await turn.prose("fine ")
+    await person.sees("fine")
+    await turn.more("\ud83d")
+    await person.sees_end("failed")
+    await person.sees("fine")
+    await expect_soon(person.blocks("error")).to_have_count(1)
+    await person.page.evaluate(
+        """() => {
+          const field = document.querySelector("[data-testid=search-input]");
+          field.value = "half \ud83d";
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    await expect_soon(person.page.get_by_text("Nothing was found")).to_be_visible()
+
+
 async def test_a_turn_that_fails_at_once_says_so_and_can_be_asked_again(world: World) -> None:
     person, turn = await begun(world)
     await turn.say({"type": "no.such.event", "block": 7})

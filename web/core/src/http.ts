@@ -81,7 +81,7 @@ export class Http {
   url(path: string, query: Query = {}): string {
     const parts = Object.entries(query)
       .filter(([, value]) => value !== undefined && value !== null)
-      .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+      .map(([name, value]) => `${name}=${encodeURIComponent(wellFormed(String(value)))}`);
     const tail = parts.length > 0 ? `?${parts.join("&")}` : "";
     return `${this.#options.baseUrl}${path}${tail}`;
   }
@@ -210,6 +210,11 @@ export class Http {
       else signal?.addEventListener("abort", giveUp, { once: true });
     });
   }
+}
+
+// A half of a surrogate pair, in a name of a file or what somebody typed, has no place in an address.
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
 }
 
 /** Returns the value of an answer's text. @throws GatewayError `invalid_answer`. */

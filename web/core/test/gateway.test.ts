@@ -57,6 +57,13 @@ describe("a request", () => {
     expect(gateway.attachmentUrl("x")).not.toContain("secret");
   });
 
+  test("names half of a surrogate pair by its replacement", async () => {
+    const { gateway, asked, answers } = world();
+    answers.push(json({ items: [], next_cursor: null }));
+    await gateway.search({ q: "a\ud83d b" });
+    expect(asked[0]?.url.searchParams.get("q")).toBe("a\ufffd b");
+  });
+
   test("writes integers beyond 2^53 as they are", async () => {
     const { gateway, asked, answers } = world();
     answers.push(json(TURN, { status: 202 }));

@@ -3,10 +3,12 @@
  *
  * Spec: docs/spec/page/shell.md, "Coming back".
  */
-import { type Signal, signal } from "@preact/signals";
+import { systemTiming } from "@blockwire/core";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { strings } from "../strings.ts";
 import { type App, openStart, showList, step } from "./app.ts";
 import { POLL_MS } from "./conversations.ts";
+import { isCoded } from "./failures.ts";
 import { runningTurn } from "./feedview.ts";
 import { type CommandName, commandFor, isTypingTarget } from "./keyboard.ts";
 import { isPlainClick } from "./routes.ts";
@@ -62,15 +64,27 @@ export function watchReturns(app: App): void {
   window.addEventListener("focus", wake);
 }
 
+/** Returns whether what failed last may be tried by itself again: a gateway may ask to wait longer. */
+function restsAfter(error: ReadonlySignal<unknown>): () => boolean {
+  let untilMs = 0;
+  error.subscribe((value) => {
+    const seconds = isCoded(value) ? (value.retryAfterS ?? 0) : 0;
+    untilMs = systemTiming.nowMs() + seconds * 1000;
+  });
+  return () => systemTiming.nowMs() >= untilMs;
+}
+
 /** Keeps the list fresh while it is seen, and tries to begin until it worked. */
 export function startTimers(app: App): void {
+  const mayPoll = restsAfter(app.conversations.error);
+  const mayStart = restsAfter(app.access.error);
   setInterval(() => {
     if (document.visibilityState === "hidden" || app.route.value.kind === "share") return;
-    if (app.access.status.value === "open") void app.conversations.refresh();
+    if (app.access.status.value === "open" && mayPoll()) void app.conversations.refresh();
   }, POLL_MS);
   setInterval(() => {
     const isStuck = app.access.status.value === "unreachable" && app.capabilities.value === null;
-    if (isStuck && app.route.value.kind !== "share") void app.access.start();
+    if (isStuck && mayStart() && app.route.value.kind !== "share") void app.access.start();
   }, START_MS);
   setInterval(() => {
     app.now.value = Date.now();

@@ -11,10 +11,11 @@ import { strings } from "../strings.ts";
 import { copyWhole } from "./copying.ts";
 import { FindBar } from "./FindBar.ts";
 import { FindController } from "./find.ts";
+import { Finder, REVEAL_PX } from "./finder.ts";
 import type { FindTarget } from "./findview.ts";
-import { afterDoing, type Doing, type Following, followingAtFirst, isEcho } from "./follow.ts";
+import { isEcho } from "./follow.ts";
+import { Follower } from "./follower.ts";
 import { heldRows } from "./held.ts";
-import { JumpButton } from "./jump.ts";
 import { Keys } from "./keys.ts";
 import { announcements, LiveRegion } from "./live.ts";
 import type { Mounted, Row } from "./mounted.ts";
@@ -29,9 +30,6 @@ import type { ScrollPlace, TranscriptOptions } from "./types.ts";
 
 export type { ScrollPlace, TranscriptFeed, TranscriptOptions, TranscriptView } from "./types.ts";
 
-/** Pixels above a message or block that was looked up. */
-const REVEAL_PX = 24;
-
 export class Transcript implements FindTarget {
   /** The whole: the list, the bar of the search, the button to the end. */
   readonly element: HTMLElement;
@@ -41,27 +39,18 @@ export class Transcript implements FindTarget {
   readonly #list: RowList;
   readonly #stage: Stage;
   readonly #reader: Reader;
+  readonly #finder: Finder;
   readonly #keys: Keys;
   readonly #panel: StatePanel;
   readonly #loader: PageLoader;
-  readonly #jump: JumpButton;
   readonly #live = new LiveRegion();
   readonly #findBar: FindBar;
   readonly #stops: (() => void)[] = [];
-  readonly #listeners = new Set<(isAtEnd: boolean) => void>();
-  #following: Following = followingAtFirst;
+  readonly #follower: Follower;
   #frame = 0;
-  #newBelow = 0;
   #isDestroyed = false;
-  /** Told once there is something to look for a place in: the first snapshot, or that there is none. */
-  readonly #begun: Promise<void>;
-  #begin: () => void = () => undefined;
-
   constructor(options: TranscriptOptions) {
     this.#options = options;
-    this.#begun = new Promise((resolve) => {
-      this.#begin = resolve;
-    });
     const words = strings.transcript;
     this.#pages = new Pages(options.gateway, options.conversationId);
     this.#list = new RowList(this.#pages, options.feed.state);
@@ -78,12 +67,18 @@ export class Transcript implements FindTarget {
       attrs: { role: "region", "aria-label": words.region, tabindex: 0 },
     });
     this.#panel = new StatePanel(options);
-    this.#jump = new JumpButton(() => this.follow());
+    this.#follower = new Follower({
+      stage: () => this.#stage,
+      isJoined: () => this.#pages.isJoined,
+      isRunning: () => this.#list.state.running.size > 0,
+      follow: () => this.follow(),
+      schedule: () => this.#schedule(),
+    });
     this.#stage = new Stage(
       {
         makeView: (message) => options.makeView(message),
         newest: (row) => this.#list.newest(row),
-        isPinned: () => this.#isPinned,
+        isPinned: () => this.#follower.isPinned,
         isWhole: () => this.#pages.isJoined,
         held: () => heldRows(this.#stage),
         onMounted: (mounted) => this.#mounted(mounted),
@@ -94,6 +89,15 @@ export class Transcript implements FindTarget {
       this.#loader.head.element,
       this.#loader.foot.element,
     );
+    this.#finder = new Finder({
+      pages: this.#pages,
+      list: this.#list,
+      loader: this.#loader,
+      stage: this.#stage,
+      follower: this.#follower,
+      setRows: (rows) => this.#setRows(rows),
+      schedule: () => this.#schedule(),
+    });
     this.find = new FindController({
       pages: this.#pages,
       state: () => this.#list.state,
@@ -101,9 +105,9 @@ export class Transcript implements FindTarget {
     });
     this.#findBar = new FindBar(this.find, () => scroller.focus({ preventScroll: true }));
     this.#keys = new Keys(this.#stage, {
-      toStart: () => this.toStart(),
+      toStart: () => this.#finder.toStart(),
       toEnd: () => this.follow(),
-      reveal: (index) => this.#revealRow(index),
+      reveal: (index) => this.#finder.reveal(index),
     });
     this.element = el(
       "div",
@@ -111,7 +115,7 @@ export class Transcript implements FindTarget {
       this.#findBar.element,
       scroller,
       this.#panel.element,
-      this.#jump.element,
+      this.#follower.jump.element,
       options.announce === undefined && this.#live.element,
     );
     this.#reader = new Reader({
@@ -121,7 +125,7 @@ export class Transcript implements FindTarget {
         end: this.#stage.scrollEnd,
         isJoined: this.#pages.isJoined,
       }),
-      does: (doing) => this.#does(doing),
+      does: (doing) => this.#follower.does(doing),
       scrolled: () => this.#scrolled(),
       rests: () => this.#rests(),
     });
@@ -135,13 +139,12 @@ export class Transcript implements FindTarget {
 
   /** Whether the window shows the end of the conversation, and follows it. */
   get isAtEnd(): boolean {
-    return this.#following.isOn;
+    return this.#follower.isOn;
   }
 
   /** Calls back when `isAtEnd` changed; returns how to stop that. */
   onAtEnd(listener: (isAtEnd: boolean) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#follower.onChange(listener);
   }
 
   /** Go to the end and follow it: after a question was sent, or when somebody asks for it. */
@@ -150,17 +153,14 @@ export class Transcript implements FindTarget {
       this.#pages.moveToEnd();
       this.#setRows(this.#list.all());
     }
-    this.#does({ kind: "follow" });
-    this.#newBelow = 0;
+    this.#follower.does({ kind: "follow" });
+    this.#follower.newBelow = 0;
     this.#schedule();
   }
 
   /** Where the reader is; null at the end, which is followed. */
   place(): ScrollPlace | null {
-    if (this.#following.isOn) return null;
-    const { index, y } = this.#stage.layout.place();
-    const row = this.#stage.rows[index];
-    return row === undefined ? null : { messageId: row.id, offset: y };
+    return this.#finder.place();
   }
 
   /**
@@ -169,25 +169,8 @@ export class Transcript implements FindTarget {
    * @param offset Pixels from the upper edge of the window; of the message if no block is given.
    * @returns false if there is no such message, or it could not be read.
    */
-  async scrollTo(messageId: string, blockId?: string, offset = REVEAL_PX): Promise<boolean> {
-    await this.#begun;
-    if (this.#isDestroyed || !(await this.bring(messageId))) return false;
-    const index = this.#stage.indexOf(messageId);
-    if (index < 0) return false;
-    this.#does({ kind: "placed" });
-    const part = (mounted: Mounted) =>
-      blockId === undefined ? null : mounted.view.blockElement(blockId);
-    this.#stage.reveal(index, part, offset);
-    this.#schedule();
-    return true;
-  }
-
-  /** Go to the first message of the conversation. */
-  async toStart(): Promise<void> {
-    this.#does({ kind: "placed" });
-    await this.#loader.moveToFirst();
-    if (this.#isDestroyed) return;
-    this.#revealRow(0);
+  scrollTo(messageId: string, blockId?: string, offset = REVEAL_PX): Promise<boolean> {
+    return this.#finder.scrollTo(messageId, blockId, offset);
   }
 
   /** Show the bar of the search, and put the cursor into it. */
@@ -203,7 +186,7 @@ export class Transcript implements FindTarget {
 
   destroy(): void {
     this.#isDestroyed = true;
-    this.#begin();
+    this.#finder.destroy();
     cancelAnimationFrame(this.#frame);
     for (const stop of this.#stops) stop();
     this.#loader.destroy();
@@ -229,16 +212,15 @@ export class Transcript implements FindTarget {
   revealElement(messageId: string, element: Element): void {
     const index = this.#stage.indexOf(messageId);
     if (index < 0) return;
-    this.#does({ kind: "placed" });
-    this.#stage.reveal(index, () => element, Math.round(this.#stage.layout.viewport / 4));
-    this.#schedule();
+    this.#finder.reveal(index, () => element, Math.round(this.#stage.layout.viewport / 4));
+  }
+
+  /** Let a message be in the list, however far away it is. */
+  bring(messageId: string): Promise<boolean> {
+    return this.#finder.bring(messageId);
   }
 
   // One frame ---------------------------------------------------------------------------------
-  get #isPinned(): boolean {
-    return this.#following.isOn && !this.#following.isHeld && this.#pages.isJoined;
-  }
-
   /** Ask for an update. Frames do not come while the page is hidden: then the first one does all. */
   #schedule(): void {
     if (this.#frame !== 0 || this.#isDestroyed) return;
@@ -256,9 +238,9 @@ export class Transcript implements FindTarget {
       // What is shown is of before; the list is shown anew once the place is found.
     } else if (change.kind === "appended") {
       this.#stage.append(change.rows);
-      if (!this.#following.isOn) this.#newBelow += change.rows.length;
+      if (!this.#follower.isOn) this.#follower.newBelow += change.rows.length;
     } else if (change.kind === "rearranged") this.#setRows(change.rows);
-    else if (change.kind === "apart") void this.#lostTouch();
+    else if (change.kind === "apart") void this.#finder.lostTouch();
     if (old !== state) {
       this.#stage.refresh();
       for (const text of announcements(old, state)) this.announce(text);
@@ -266,26 +248,10 @@ export class Transcript implements FindTarget {
     }
     this.#panel.show(this.#options.feed, this.#stage.rows.length > 0 || this.#pages.hasOlder);
     this.#stage.update();
-    if (isSettled(this.#options.feed)) this.#begin();
+    if (isSettled(this.#options.feed)) this.#finder.begin();
     this.#keys.renumber(this.#pages.hasOlder || !this.#pages.isJoined);
-    this.#showJump();
+    this.#follower.show();
     this.#loader.loadNear();
-  }
-
-  /** A snapshot begins after all that is listed: at its end, or after looking for the reader's place. */
-  async #lostTouch(): Promise<void> {
-    const place = this.place();
-    this.#list.begin();
-    this.#loader.isPaused = place !== null;
-    const isFound = place !== null && (await this.#loader.moveTo(place.messageId));
-    this.#loader.isPaused = false;
-    if (this.#isDestroyed) return;
-    this.#setRows(this.#list.all());
-    if (place !== null) {
-      const index = isFound ? this.#stage.indexOf(place.messageId) : 0;
-      this.#stage.reveal(index, () => null, isFound ? place.offset : REVEAL_PX);
-    }
-    this.#schedule();
   }
 
   #setRows(rows: Row[]): void {
@@ -301,62 +267,26 @@ export class Transcript implements FindTarget {
   /** Sizes changed; what is in the window may be another range of rows. */
   #settled(): void {
     if (this.#stage.isShort) this.#schedule();
-    this.#showJump();
-  }
-
-  #showJump(): void {
-    const isAway = !this.#following.isOn && (!this.#stage.layout.isAtEnd || !this.#pages.isJoined);
-    this.#jump.show(isAway, this.#newBelow, this.#list.state.running.size > 0);
+    this.#follower.show();
   }
 
   // The reader --------------------------------------------------------------------------------
-  #does(doing: Doing): void {
-    const before = this.#following;
-    this.#following = afterDoing(before, doing);
-    if (this.#following === before) return;
-    const wasPinned = before.isOn && !before.isHeld;
-    if (wasPinned && !this.#isPinned) this.#stage.holdPlace();
-    if (this.#isPinned) {
-      this.#newBelow = 0;
-      this.#schedule();
-    }
-    if (before.isOn === this.#following.isOn) return;
-    this.#showJump();
-    for (const listener of this.#listeners) listener(this.#following.isOn);
-  }
-
   #scrolled(): void {
     const { scroller, scrollEnd, layout } = this.#stage;
     const { scrollTop } = scroller;
     const written = layout.scrollTop;
     if (isEcho(scrollTop, written, scrollEnd)) return;
     const isJoined = this.#pages.isJoined;
-    this.#does({ kind: "scrolled", scrollTop, written, end: scrollEnd, isJoined });
+    this.#follower.does({ kind: "scrolled", scrollTop, written, end: scrollEnd, isJoined });
     this.#stage.readScroll();
     if (this.#stage.isShort || layout.mustSettle || this.#loader.isNear) this.#schedule();
-    this.#showJump();
+    this.#follower.show();
   }
 
   #rests(): void {
-    if (this.#isPinned || this.#isDestroyed) return;
+    if (this.#follower.isPinned || this.#isDestroyed) return;
     this.#stage.settle();
     this.#loader.dropFar();
-  }
-
-  // Places ------------------------------------------------------------------------------------
-  /** Let a message be among the rows. */
-  async bring(messageId: string): Promise<boolean> {
-    if (!this.#loader.isPaused && this.#stage.indexOf(messageId) >= 0) return true;
-    if (this.#list.state.message(messageId) !== undefined) this.#pages.moveToEnd();
-    else if (!(await this.#loader.moveTo(messageId))) return false;
-    this.#setRows(this.#list.all());
-    return true;
-  }
-
-  #revealRow(index: number): void {
-    this.#does({ kind: "placed" });
-    this.#stage.reveal(index, () => null, REVEAL_PX);
-    this.#schedule();
   }
 }
 

@@ -5,10 +5,11 @@
  * Reading and writing never alternate: an update writes what is shown (once a frame), the browser lays out, and
  * the observer of sizes, before anything is painted, reads what became of it and puts the reader back.
  */
-import { type Anchor, findAnchor, movedBy, movement, withLine } from "./anchor.ts";
+import { type Anchor, movedBy, movement, withLine } from "./anchor.ts";
 import { Estimator } from "./estimate.ts";
 import { Layout, type Range } from "./layout.ts";
 import { type Mounted, MountedRows, type MountOptions, type Row } from "./mounted.ts";
+import { isShort, rangeAround, Sight } from "./sight.ts";
 import { Spacing } from "./spacing.ts";
 
 export interface StageOptions extends MountOptions {
@@ -21,9 +22,6 @@ export interface StageOptions extends MountOptions {
   /** Not everything that is wanted is in the document yet. */
   onUnfinished(): void;
 }
-
-/** Pixels around the window whose rows are in the document; at least one window high. */
-const OVERSCAN_MIN_PX = 600;
 
 /** A row that is higher has its blocks laid out only when they come near. */
 const LONG_ROW_PX = 6_000;
@@ -40,6 +38,7 @@ export class Stage {
   readonly #spacing: Spacing;
   readonly #sizes: ResizeObserver;
   readonly #shown: MountedRows;
+  readonly #sight: Sight;
   #rows: Row[] = [];
   #anchor: Anchor = [];
   #width = 0;
@@ -51,6 +50,7 @@ export class Stage {
     this.#spacing = new Spacing(head, foot);
     this.#sizes = new ResizeObserver((entries) => this.#resized(entries));
     this.#shown = new MountedRows(options, scroller, this.#sizes);
+    this.#sight = new Sight(scroller, this.#shown);
     scroller.append(this.#spacing.lead, this.#shown.element, this.#spacing.trail);
     this.#sizes.observe(scroller);
     this.layout.setEdges(EDGE_PX, EDGE_PX);
@@ -105,7 +105,7 @@ export class Stage {
       this.#shown.rearrange(places);
       return;
     }
-    const kept = this.#survivor(places);
+    const kept = this.#sight.survivor(places);
     this.#shown.clear();
     this.#anchor = [];
     this.layout.replace(heights);
@@ -130,7 +130,7 @@ export class Stage {
     const before = layout.scrollTop;
     if (isPinned) layout.toEnd();
     else if (layout.mustSettle) layout.settle();
-    const isMoved = this.#mount(this.#range());
+    const isMoved = this.#mount(rangeAround(this.layout));
     if (isPinned) {
       // A text that only grew is followed once it is laid out: see #resized.
       if (this.#writeHeights() || isMoved || !this.#wasPinned) this.pin();
@@ -138,7 +138,7 @@ export class Stage {
       // Where the lead had not enough, lead and offset moved together: the anchor went with them.
       this.#anchor = movedBy(this.#anchor, layout.scrollTop - before);
       this.#write();
-      if (this.#anchor.length === 0) this.#expectAnchor();
+      if (this.#anchor.length === 0) this.#anchor = this.#sight.expected(this.layout);
       // What left or came above was as high as the model says, but for a row that changed in this frame.
       if (isMoved) this.#correct();
     }
@@ -147,9 +147,7 @@ export class Stage {
 
   /** Whether a scroll made rows wanted that are not there. */
   get isShort(): boolean {
-    const { mounted } = this.layout;
-    const wanted = this.layout.wanted(this.#overscan() / 2);
-    return wanted.first < mounted.first || wanted.last > mounted.last;
+    return isShort(this.layout);
   }
 
   /** Take the offset that the document has as the reader's. */
@@ -170,13 +168,13 @@ export class Stage {
       this.#anchor = movedBy(this.#anchor, this.layout.scrollTop - before);
       this.#write();
     }
-    this.#anchor = withLine(this.#anchor, this.#top(), this.scroller.scrollTop);
+    this.#anchor = withLine(this.#anchor, this.#sight.top, this.scroller.scrollTop);
   }
 
   /** Put a row at a distance from the top of the window, then a part of it. Nothing moves if it is seen. */
   reveal(index: number, partOf: (mounted: Mounted) => Element | null, y: number): void {
     const seen = this.#shown.at(index);
-    if (seen !== undefined && this.#isSeen(partOf(seen) ?? seen.wrapper)) {
+    if (seen !== undefined && this.#sight.holds(partOf(seen) ?? seen.wrapper)) {
       this.#findAnchor();
       return;
     }
@@ -190,27 +188,23 @@ export class Stage {
     if (y < 0) mounted.view.complete?.();
     const part = partOf(mounted) ?? mounted.wrapper;
     this.layout.measure(index, mounted.wrapper.getBoundingClientRect().height);
-    const error = part.getBoundingClientRect().top - this.#top() - y;
+    const error = part.getBoundingClientRect().top - this.#sight.top - y;
     this.layout.hold(this.scroller.scrollTop + Math.round(error), this.#options.isWhole());
-    const stood = this.#contentTop(part) - this.layout.scrollTop;
+    const stood = this.#sight.contentTop(part) - this.layout.scrollTop;
     this.#mountMeasured();
     // Rows that came with the second step stand above it, perhaps higher than they were thought to be.
-    this.layout.moved(this.#contentTop(part) - this.layout.scrollTop - stood);
+    this.layout.moved(this.#sight.contentTop(part) - this.layout.scrollTop - stood);
     this.#write();
-    this.#anchor = [{ element: part, contentTop: this.#contentTop(part) }];
+    this.#anchor = [{ element: part, contentTop: this.#sight.contentTop(part) }];
   }
 
   /** Mount what is in the window now, and take its heights at once: somebody waits for a place in it. */
   #mountMeasured(): void {
-    this.#mount(this.#range());
+    this.#mount(rangeAround(this.layout));
     this.#write();
     for (const { index, wrapper } of this.#shown.all) {
       this.layout.measure(index, wrapper.getBoundingClientRect().height);
     }
-  }
-
-  #contentTop(element: Element): number {
-    return element.getBoundingClientRect().top - this.#top() + this.scroller.scrollTop;
   }
 
   /** Follow the end: the document as it is laid out now. */
@@ -227,23 +221,6 @@ export class Stage {
   destroy(): void {
     this.#sizes.disconnect();
     this.#shown.clear();
-  }
-
-  #overscan(): number {
-    return Math.max(OVERSCAN_MIN_PX, this.layout.viewport);
-  }
-
-  #range(): Range {
-    const { layout } = this;
-    const near = layout.wanted(this.#overscan());
-    const far = layout.wanted(this.#overscan() * 2);
-    const { first, last } = layout.mounted;
-    if (last < first || last < far.first || first > far.last) return near;
-    // What is there already stays a little longer than what is not would come.
-    return {
-      first: Math.min(near.first, Math.max(first, far.first)),
-      last: Math.max(near.last, Math.min(last, far.last)),
-    };
   }
 
   /** Returns whether rows came or went. */
@@ -291,7 +268,7 @@ export class Stage {
   #correct(): void {
     const { layout, scroller } = this;
     const before = layout.scrollTop;
-    layout.moved(movement(this.#anchor, this.#top(), scroller.scrollTop));
+    layout.moved(movement(this.#anchor, this.#sight.top, scroller.scrollTop));
     this.#anchor = movedBy(this.#anchor, layout.scrollTop - before);
     this.#write();
     if (this.#anchor.length === 0) this.#findAnchor();
@@ -313,44 +290,7 @@ export class Stage {
     return this.#spacing.write(this.layout, this.#shown.all);
   }
 
-  #top(): number {
-    return this.scroller.getBoundingClientRect().top + this.scroller.clientTop;
-  }
-
   #findAnchor(): void {
-    const top = this.#top();
-    this.#anchor = findAnchor(
-      this.#shown.all.map(({ wrapper }) => wrapper),
-      top,
-      top + this.scroller.clientHeight,
-      this.scroller.scrollTop,
-    );
-  }
-
-  /** The row that should be at the top by the model, before anybody measured. */
-  #expectAnchor(): void {
-    const { index } = this.layout.place();
-    const mounted = this.#shown.at(index);
-    if (mounted === undefined) return;
-    this.#anchor = [{ element: mounted.wrapper, contentTop: this.layout.topOf(index) }];
-  }
-
-  /** The first row in the window that is among others, and where its top is. */
-  #survivor(places: ReadonlyMap<string, number>): { index: number; y: number } | null {
-    const top = this.#top();
-    const below = this.#shown.all.filter(
-      ({ wrapper }) => wrapper.getBoundingClientRect().bottom > top,
-    );
-    for (const { row, wrapper } of below) {
-      const index = places.get(row.id);
-      if (index !== undefined) return { index, y: wrapper.getBoundingClientRect().top - top };
-    }
-    return null;
-  }
-
-  #isSeen(element: Element): boolean {
-    const box = element.getBoundingClientRect();
-    const top = this.#top();
-    return box.top >= top && box.bottom <= top + this.scroller.clientHeight && box.height > 0;
+    this.#anchor = this.#sight.anchor();
   }
 }

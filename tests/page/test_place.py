@@ -132,3 +132,35 @@ async def test_a_resize_neither_ends_following_nor_resumes_it(world: World) -> N
         assert await reader.moved() < SAME_PX, (width, height)
     await turn.complete()
     await turn.end()
+
+
+@pytest.mark.requirement("page:transcript:place-notice")
+@pytest.mark.requirement("page:transcript:page-failed")
+async def test_a_notice_of_the_connection_covers_no_button(world: World) -> None:
+    reader = await Reader.at(world, f"/c/{history(world, turns(60))}")
+    await reader.page.route("**/messages?*", lambda route: route.abort())
+    await reader.wheel(-20_000, 2)
+    again = reader.page.locator(".tr-notice:visible").get_by_role("button", name="Try again")
+    await expect_soon(again).to_be_visible()
+    await expect_soon(reader.page.get_by_test_id("banner")).to_be_visible()
+
+    assert await again.evaluate(
+        """(it) => {
+          const { left, right, top, bottom } = it.getBoundingClientRect();
+          return document.elementFromPoint((left + right) / 2, (top + bottom) / 2) === it;
+        }"""
+    )
+
+
+@pytest.mark.requirement("page:transcript:place-width")
+async def test_zoom_moves_nothing(world: World) -> None:
+    reader = await Reader.at(world, f"/c/{history(world, turns(30))}")
+    await reader.wheel(-1500)
+    devices = await reader.page.context.new_cdp_session(reader.page)
+    await reader.watch()
+    for percent in (50, 90, 125, 150, 200, 100):
+        size = {"width": 128_000 // percent, "height": 72_000 // percent}
+        device = {"deviceScaleFactor": percent / 100, "mobile": False, **size}
+        await devices.send("Emulation.setDeviceMetricsOverride", device)
+        await reader.frames(4)
+    assert await reader.moved() < SAME_PX

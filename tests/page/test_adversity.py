@@ -191,3 +191,28 @@ async def test_a_file_whose_upload_broke_off_is_sent_once_more(
     assert kinds == ["prose", "attachment"]
     await turn.end()
     await person.sees_end()
+
+
+@pytest.mark.parametrize("answer", [b"", html("404 Not Found")], ids=["nothing", "an update"])
+async def test_parts_of_the_page_that_do_not_come_leave_the_rest_working(
+    world: World, proxy: FaultyProxy, answer: bytes
+) -> None:
+    words = "Words $x^2$\n\n```js\nlet a = 1;\n```\n\n```python\nb = 2\n```\n\nthe end"
+    conversation = world.conversation({"role": "user", "content": words})
+    # The first file is the page; its worker and what is loaded later are not there.
+    with proxy.fault(r"GET /assets/(?!index-)", answer) as fault:
+        person = Person(await world.page(f"/c/{conversation}"))
+        await expect_soon(person.connection).to_have_attribute("data-status", "live")
+        await expect_soon(person.messages("user")).to_contain_text("the end")
+        await person.button("Settings").first.click()
+        await person.page.get_by_role("dialog").get_by_role("checkbox", name="formulas").check()
+        await person.page.keyboard.press("Escape")
+        await expect_soon(person.messages("user")).to_contain_text("let a = 1;")
+        await person.ask("And now?")
+        turn = await world.agent.turn()
+        await turn.prose("Now $y^2$.")
+        await turn.complete()
+        await turn.end()
+        await person.sees("Now")
+        await person.sees_end()
+        assert fault.hits >= 2

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.async_api import BrowserContext
+from playwright.async_api import BrowserContext, async_playwright
 
+from tests.page.conftest import ARGUMENTS, chromium
 from tests.page.faults import FaultyProxy, refusal
 from tests.page.people import Person, expect_soon
 from tests.page.test_secrets import log_in
-from tests.page.worlds import World
+from tests.page.worlds import World, opened_world
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
@@ -193,3 +195,36 @@ async def test_a_fast_answer_on_a_slow_machine_is_whole_and_lets_one_type(world:
     # What is far from the window is in the document, and not laid out: no inner text.
     shown = await person.answer().locator('[data-block-type="prose"]').evaluate(WORDS)
     assert re.findall(r"\d+", shown) == re.findall(r"\d+", markdown)
+
+
+async def test_a_page_on_the_way_back_shows_nothing_after_a_logout(tmp_path: Path) -> None:
+    # Playwright's own browser keeps no pages for the way back.
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium(),
+            args=list(ARGUMENTS),
+            ignore_default_args=["--disable-back-forward-cache"],
+        )
+        async with opened_world(browser, tmp_path) as world:
+            await the_way_back(world)
+            assert world.troubles == []
+        await browser.close()
+
+
+async def the_way_back(world: World) -> None:
+    """Leave a page for another one, log out beside it, and go back."""
+    conversation = world.conversation({"role": "user", "content": "A private question"})
+    admin = token(world, None, "admin", "read", "write", "reasoning", "admin")
+    context = await world.person()
+    left, other = [await visit(world, context, f"/c/{conversation}") for _ in range(2)]
+    await log_in(left.page, admin)
+    for person in (left, other):
+        await expect_soon(person.messages("user")).to_contain_text("A private question")
+
+    await left.page.goto(f"{world.url}/openapi.json")
+    await other.button("Settings").first.click()
+    await other.button("Log out").click()
+    await expect_soon(other.page.get_by_test_id("token")).to_be_visible()
+    await left.page.go_back(wait_until="commit")
+    await expect_soon(left.page.get_by_test_id("token")).to_be_visible()
+    assert "A private question" not in await left.page.content()

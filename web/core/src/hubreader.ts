@@ -1,6 +1,6 @@
 /** One page that reads one conversation through the hub, until it has caught up and from then on. */
 
-import { GatewayError, unreachable } from "./failures.ts";
+import { GatewayError, streamInconsistent, unreachable } from "./failures.ts";
 import type { HubIo, HubPage } from "./hubio.ts";
 import type { Frame } from "./multiplex.ts";
 import { retryPauseMs } from "./reconnecting.ts";
@@ -8,6 +8,9 @@ import type { LinkStatus } from "./stream.ts";
 
 /** Pages that a reader reads before it takes a snapshot instead: it is too far behind. */
 export const CATCH_UP_PAGES_MAX = 8;
+
+/** Pages in a row without a pause, snapshots among them. */
+export const ROUND_PAGES_MAX = 2 * CATCH_UP_PAGES_MAX;
 
 /** UTF-16 units of frames that are kept for a reader while it catches up; beyond, it reads pages. */
 export const KEPT_UNITS_MAX = 4_000_000;
@@ -174,6 +177,10 @@ export class HubReader {
     const { io, conversationId } = this.#options;
     try {
       for (let pageCount = 1; ; pageCount += 1) {
+        // What never comes to an end, a copy in a cache for instance, is not asked for in a busy loop.
+        if (pageCount > ROUND_PAGES_MAX) {
+          throw streamInconsistent("pages_without_end", { retryable: true });
+        }
         const after = pageCount > CATCH_UP_PAGES_MAX ? null : this.#cursor;
         const page = await io.page(conversationId, after, round.signal);
         if (this.#catchingUp !== round) return;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { HubIo, HubPage } from "../src/hubio.ts";
-import { HubReader } from "../src/hubreader.ts";
+import { HubReader, ROUND_PAGES_MAX } from "../src/hubreader.ts";
 import type { Frame } from "../src/multiplex.ts";
 import type { LinkStatus } from "../src/stream.ts";
 import { Dice } from "./dice.ts";
@@ -95,5 +95,17 @@ test("pages that stay behind the stream are asked for with pauses, not in a busy
   await time.advance(10_000);
   expect(asked).toEqual([null, 3, 3, 3]);
   expect(sent).toEqual(["3", "4", "5"]);
+  expect(told.at(-1)).toBe("live");
+});
+
+test("pages that never come to an end are asked for with pauses, too", async () => {
+  const { reader, time, asked, pages, told } = world(4);
+  pages.push(...Array.from({ length: ROUND_PAGES_MAX + 2 }, () => ({ ...page(4), atEnd: false })));
+  reader.start(5);
+  await settle();
+  expect(asked).toHaveLength(ROUND_PAGES_MAX);
+  expect(told.at(-1)).toBe("waiting");
+  pages.splice(0, pages.length, page(5, frame(5)));
+  await time.advance(10_000);
   expect(told.at(-1)).toBe("live");
 });

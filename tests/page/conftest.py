@@ -14,7 +14,9 @@ from playwright.async_api import Browser, async_playwright
 from tests.page import nursery
 from tests.page.worlds import World, opened_world
 
-_NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+_WHOLE: Final = ("chromium", "chromium-browser", "google-chrome")
+# The same engine without a window around each page opens one with a quarter of the work.
+_SHELL: Final = "chromium-headless-shell"
 # Only what is on this machine may be reached, whatever a page asks for; and a machine of tests has
 # neither a sandbox for root nor much shared memory.
 ARGUMENTS: Final = (
@@ -24,9 +26,12 @@ ARGUMENTS: Final = (
 )
 
 
-def chromium() -> str:
-    """Return the path of a Chromium; skips where there is none, and fails in CI."""
-    for name in _NAMES:
+def chromium(*, is_whole: bool = False) -> str:
+    """Return the path of a Chromium; skips where there is none, and fails in CI.
+
+    Where it is installed the shell without windows goes before, unless the browser ``is_whole``.
+    """
+    for name in _WHOLE if is_whole else (_SHELL, *_WHOLE):
         if path := shutil.which(name):
             return path
     reason = (

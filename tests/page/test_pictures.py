@@ -25,7 +25,7 @@ def small(path: Path) -> Image.Image:
 @pytest.mark.slow
 @pytest.mark.timeout(TAKE_S + 15)
 def test_taking_them_again_gives_much_the_same(tmp_path: Path) -> None:
-    chromium()
+    chromium(is_whole=True)
 
     # It waits for the words that each of them must show.
     command = [sys.executable, str(PICTURES / "page.py"), "--into", str(tmp_path)]

@@ -26,8 +26,8 @@ WITHOUT_STREAMS: Final = 'delete Response.prototype.body; delete self["ReadableS
 
 @pytest.fixture
 async def remembering_world(tmp_path: Path) -> AsyncIterator[World]:
-    """A world whose browser keeps pages whole for the way back, which Playwright's does not."""
-    path = chromium()
+    """A world whose browser keeps pages whole for the way back, which neither Playwright's nor a shell does."""
+    path = chromium(is_whole=True)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=path,

@@ -24,7 +24,12 @@ from tests.web.scripts import scripts
 __all__ = ["WEB", "bundle_comparison", "compare_in_chromium", "compare_in_node", "missing_tool"]
 
 WEB: Final = Path(__file__).resolve().parent.parent.parent / "web"
-_CHROMIUM_NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+_CHROMIUM_NAMES: Final = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+)
 _CHROMIUM_ARGUMENTS: Final = ("--no-sandbox", "--disable-dev-shm-usage")
 # Scripts that are handed to the browser at once: some 3 MB.
 _CHUNK: Final = 200

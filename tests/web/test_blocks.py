@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # no py.typed
 from playwright.sync_api import Page, Route, sync_playwright
 
+from tests.page.conftest import chromium
 from tests.web.agreement import WEB, missing_tool
 
 pytestmark = pytest.mark.browser
@@ -90,7 +90,7 @@ class Gallery:
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     require_tools()
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]

@@ -27,6 +27,10 @@ RECORDED: Final = "Recorded answers play here, whatever you ask."
 OFFSET: Final = """(article) =>
   article.getBoundingClientRect().top
   - document.querySelector("[data-testid=transcript]").getBoundingClientRect().top"""
+# A machine that has much to do: keys come faster than frames.
+SLOW_FRAMES: Final = """
+  window.requestAnimationFrame = (call) => setTimeout(() => call(performance.now()), 400);
+"""
 # The first message whose beginning is seen.
 FIRST_SEEN: Final = """(region) => {
   const top = region.getBoundingClientRect().top;
@@ -196,12 +200,48 @@ async def test_a_title_from_right_to_left_stands_beside_the_way_to_the_list(worl
 
 
 async def test_keys_after_the_shortcut_are_of_the_query(world: World) -> None:
-    page = await world.page()
-    await expect_soon(Person(page).composer).to_be_focused()
+    context = await world.person()
+    await context.add_init_script(SLOW_FRAMES)
+    page = await context.new_page()
+    await page.goto(world.url)
+    await Person(page).composer.focus()
     await page.keyboard.press("Control+k")
     await page.keyboard.type("bloom")
     await expect_soon(page.get_by_test_id("search-input")).to_have_value("bloom")
     await expect_soon(Person(page).composer).to_have_value("")
+
+
+@pytest.mark.requirement("page:shell:focus-kept")
+async def test_the_focus_does_not_go_with_what_goes(world: World) -> None:
+    for title in ("Older", "Newer"):
+        world.conversation(title=title)
+    page = await world.page()
+    person = Person(page)
+    rows = page.get_by_test_id("conversation-list").locator("[data-row]")
+    await expect_soon(rows).to_have_count(2)
+    await rows.first.focus()
+    await page.keyboard.press("Delete")
+    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").press("Enter")
+    await expect_soon(rows).to_have_count(1)
+    await expect_soon(rows).to_be_focused()
+
+    await pick(person, file("dot.png", "image/png", PICTURE))
+    await are_there(person, "dot.png")
+    await person.button("Remove dot.png").press("Enter")
+    await expect_soon(person.composer).to_be_focused()
+
+    await person.ask("One")
+    turn = await world.agent.turn()
+    await person.ask("Two")
+    await expect_soon(person.line).to_have_count(1)
+    await person.button("Take back: Two").press("Enter")
+    await expect_soon(person.composer).to_have_value("Two")
+    await expect_soon(person.composer).to_be_focused()
+
+    await turn.prose("Now")
+    await page.get_by_test_id("stop").press("Enter")
+    await person.sees_end("cancelled")
+    await expect_soon(person.composer).to_be_focused()
 
 
 async def set_formulas(page: Page, is_on: bool) -> None:

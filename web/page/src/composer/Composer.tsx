@@ -5,7 +5,8 @@
  */
 
 import type { ReadonlySignal } from "@preact/signals";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { AttachButtons } from "./AttachButtons.tsx";
 import { DropArea } from "./DropArea.tsx";
@@ -82,6 +83,8 @@ function Form({
   const [paste, setPaste] = useState<LongPaste | null>(null);
   const isTouch = useMedia("(hover: none) and (pointer: coarse)");
   const typing = { enterSends: app.settings.enterSends.value, isTouch };
+  const root = useRef<HTMLElement>(null);
+  useKeptFocus(root, isTouch);
   const addFiles = (files: readonly File[]): void => runner.addFiles(files);
   const attachText = (text: string, rest: string): void => {
     runner.dispatch({ type: "typed", text: rest });
@@ -90,7 +93,7 @@ function Form({
   };
   const rest = paste === null ? null : withoutPaste(state.text, paste);
   return (
-    <section class="co-composer" aria-label={words.form}>
+    <section ref={root} class="co-composer" aria-label={words.form}>
       <DropArea onFiles={addFiles} />
       <NoticeBar runner={runner} attachText={() => attachText(state.text, "")} />
       <Line runner={runner} />
@@ -122,6 +125,25 @@ function Form({
       </p>
     </section>
   );
+}
+
+/**
+ * Gives the field the focus of what goes away with it: a question that was taken back, a file that
+ * was removed, the button that stopped an answer. On a touch screen that would open the keyboard.
+ */
+function useKeptFocus(root: RefObject<HTMLElement | null>, isTouch: boolean): void {
+  const last = useRef<Element | null>(null);
+  useEffect(() => {
+    const note = ({ target }: FocusEvent): void => {
+      last.current = target instanceof Element && root.current?.contains(target) ? target : null;
+    };
+    document.addEventListener("focusin", note);
+    return () => document.removeEventListener("focusin", note);
+  }, [root]);
+  useLayoutEffect(() => {
+    const isGone = last.current?.isConnected === false && document.activeElement === document.body;
+    if (!isTouch && isGone) root.current?.querySelector("textarea")?.focus();
+  });
 }
 
 function isReadOnly(capabilities: unknown): boolean {

@@ -113,12 +113,7 @@ function FoundIn({ app, group }: { app: App; group: HitGroup<SearchHit> }): JSX.
               <span class="sh-snippet" dir="auto">
                 {hit.snippet.at_start ? "" : "…"}
                 {partsOf(hit).map((part, index) =>
-                  part.isMatch ? (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text never move.
-                    <mark key={index}>{part.text}</mark>
-                  ) : (
-                    part.text
-                  ),
+                  part.isMatch ? <mark key={index}>{part.text}</mark> : part.text,
                 )}
                 {hit.snippet.at_end ? "" : "…"}
               </span>

@@ -174,6 +174,11 @@ export async function remove(app: App, id: string): Promise<boolean> {
   }
   app.conversations.remove(id);
   app.toast(strings.shell.deleted);
+  requestAnimationFrame(() => {
+    // Who deleted it from the list goes on in the list.
+    if (document.activeElement !== document.body) return;
+    document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus();
+  });
   return true;
 }
 

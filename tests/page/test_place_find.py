@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -76,5 +76,52 @@ async def test_keys_scroll_and_nothing_else_does_while_text_streams(world: World
     await reader.page.keyboard.press("End")
     await turn.more("\n\nThe last mark.")
     await expect_soon(reader.text("The last mark.")).to_be_in_viewport()
+    await turn.complete()
+    await turn.end()
+
+
+_TOGGLE_ABOVE: Final = """() => {
+  const { top } = probe.scroller().getBoundingClientRect();
+  let count = 0;
+  for (const details of document.querySelectorAll('.tr-row details')) {
+    if (details.getBoundingClientRect().bottom >= top) continue;
+    details.open = !details.open;
+    count += 1;
+  }
+  return count;
+}"""
+
+
+@pytest.mark.requirement("page:transcript:place-above")
+@pytest.mark.requirement("page:transcript:place-width")
+async def test_what_opens_above_and_beside_moves_nothing_while_text_streams(world: World) -> None:
+    said = turns(20)
+    for number, part in enumerate(said):
+        tool: Any = {"id": f"t{number}", "type": "tool", "tool": "ls", "status": "completed"}
+        tool["output"] = "bin\netc\n" * 20
+        text: Any = {"id": f"q{number}", "type": "prose", "markdown": WORDS * 3}
+        content: Any = part["content"]
+        part["content"] = [*content, tool, text]
+    reader = await Reader.at(world, f"/c/{history(world, said)}")
+    person = Person(reader.page)
+    await person.ask("Say it.")
+    turn = await world.agent.turn()
+    await turn.prose("It begins.\n\n")
+    await person.sees("It begins.")
+    await reader.wheel(-2500)
+    await reader.watch()
+
+    for _ in range(2):
+        assert await reader.page.evaluate(_TOGGLE_ABOVE) > 0
+        await turn.more(f"{WORDS}\n\n")
+        await reader.frames(8)
+    await reader.page.get_by_role("button", name="Hide conversations").click()
+    await turn.more(f"{WORDS}\n\n")
+    await reader.frames(8)
+    await reader.page.locator("[data-drawer-open]").click()
+    await reader.page.evaluate("document.documentElement.dir = 'rtl'")
+    await turn.more(f"{WORDS}\n\n")
+
+    assert await reader.moved(20) < SAME_PX
     await turn.complete()
     await turn.end()

@@ -58,7 +58,12 @@ export function TranscriptHost(props: {
   }, [app, feed, maths]);
 
   useEffect(() => {
-    if (place !== null && place !== shown.current) void showPlace(app, feed, handle, place);
+    if (place === null || place === shown.current) return undefined;
+    let isWanted = true;
+    void showPlace(app, feed, handle, place, () => isWanted);
+    return () => {
+      isWanted = false;
+    };
   }, [app, feed, handle, place]);
 
   return (
@@ -126,6 +131,7 @@ async function showPlace(
   feed: ConversationFeed,
   handle: TranscriptRef,
   place: Place,
+  isWanted: () => boolean,
 ): Promise<void> {
   const { current: transcript } = handle;
   if (transcript === null) return;
@@ -134,7 +140,8 @@ async function showPlace(
       ? (await transcript.scrollTo(place.blockId)) ||
         (await scrollToBlock(feed, transcript, place.blockId))
       : await transcript.scrollTo(place.messageId, place.blockId);
-  if (handle.current !== transcript) return;
+  // Who went on to another place meanwhile is told nothing of this one.
+  if (handle.current !== transcript || !isWanted()) return;
   if (found) history.replaceState({ shown: location.hash }, "");
   else app.toast(strings.shell.placeNotFound, "error");
 }

@@ -52,6 +52,7 @@ async def pick(person: Person, *files: FilePayload) -> None:
 
 async def hand_over(person: Person, way: str, name: str, media_type: str, data: bytes) -> None:
     """Paste or drop a file."""
+    await expect_soon(person.composer).to_be_visible()
     text = base64.b64encode(data).decode()
     await person.page.evaluate(HAND_OVER, [way, name, media_type, text])
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final
 
@@ -19,9 +18,13 @@ from tests.coverage_rooms import PROJECT, WORKERS, Run
 IS_SHORT: Final = os.environ.get("FULL_PROFILE") == "short"
 # What coverage runs has tried each property already; the short form leaves it at that.
 SELECTED: Final = "slow or exhaustive or browser" + ("" if IS_SHORT else " or hypothesis")
-# name -> folders; the last takes every other one
+# name -> folders and files; a folder without what another run names, and the last takes every other one
 RUNS: Final[dict[str, tuple[str, ...]]] = {
     "page": ("page",),
+    "transcript": tuple(
+        f"page/test_{name}.py"
+        for name in ("copying", "find", "hostile", "markdown", "place", "place_find", "transcript")
+    ),
     "web": ("web",),
     "terminal": ("conform", "terminal", "tty"),
     "screens": ("host", "tui"),
@@ -31,11 +34,6 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
     "render": ("render",),
     "everything else": (),
 }
-
-
-# Minutes of browser, and counts that a machine at its limit disturbs; `make test` and `make test-full` run
-# them, the short form (.ci/run) does not.
-LONG: Final = ("find", "keyboard", "list", "markdown", "pictures", "shell", "transcript")
 
 
 def main() -> int:
@@ -65,8 +63,7 @@ def _run(name: str) -> Run:
             "-q",
             "-m",
             SELECTED,
-            *_selection(RUNS[name]),
-            *_left_out(),
+            *_selection(name),
         ],
         cwd=PROJECT,
         # .ci/run asks for fewer examples.
@@ -79,15 +76,18 @@ def _run(name: str) -> Run:
     return Run(name, ended.returncode, ended.stdout + ended.stderr, time.monotonic() - started_s)
 
 
-def _left_out() -> list[str]:
-    return [f"--ignore=tests/page/test_{name}.py" for name in LONG] if IS_SHORT else []
+def _selection(name: str) -> list[str]:
+    own = RUNS[name] or ("",)
+    others = [place for run, places in RUNS.items() if run != name for place in places]
+    within = [place for place in others if any(_is_within(place, folder) for folder in own)]
+    return [
+        *(f"tests/{folder}".rstrip("/") for folder in own),
+        *(f"--ignore=tests/{place}" for place in within),
+    ]
 
 
-def _selection(folders: Sequence[str]) -> list[str]:
-    if folders:
-        return [f"tests/{folder}" for folder in folders]
-    named = [folder for others in RUNS.values() for folder in others]
-    return ["tests", *(f"--ignore=tests/{folder}" for folder in named)]
+def _is_within(place: str, folder: str) -> bool:
+    return not folder or place.startswith(f"{folder}/")
 
 
 if __name__ == "__main__":

@@ -331,7 +331,8 @@ async def test_memory_does_not_grow_with_the_conversation(
         small = await filled(world, *[text] * 40)
         large = await filled(world, *[text] * 400)
         await peak_bytes(world, small)
-        peaks = await peak_bytes(world, small), await peak_bytes(world, large)
+        # What else the process did meanwhile is in a peak, too: the least of three is what it takes.
+        peaks = [min([await peak_bytes(world, one) for _ in range(3)]) for one in (small, large)]
 
     # Ten times the conversation: 72 kB and 720 kB of text.
     assert peaks[1] < peaks[0] + 72_000, peaks

@@ -160,13 +160,15 @@ class Previewer:
             RemoteProtocolError: ``not_previewable``, which is not kept: the machine may be busy.
         """
         picture, status = b"", _UNKNOWN
-        process = await anyio.open_process(
-            [*self._program, row.media_type, str(size_px)],
-            stderr=subprocess.DEVNULL,
-            env=_environment(os.environ),
-            # A Ctrl-C in the gateway's terminal is for the gateway.
-            start_new_session=True,
-        )
+        # Whoever hangs up while it starts would leave a child behind that nobody waits for.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                [*self._program, row.media_type, str(size_px)],
+                stderr=subprocess.DEVNULL,
+                env=_environment(os.environ),
+                # A Ctrl-C in the gateway's terminal is for the gateway.
+                start_new_session=True,
+            )
         try:
             with anyio.move_on_after(self._wait_s_max) as limit:
                 await _feed(process, pieces)

@@ -310,6 +310,26 @@ async def test_a_child_ends_with_whoever_waits_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("attachments:preview:ended")
+async def test_a_child_ends_also_if_nobody_waits_any_more_when_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[anyio.abc.Process] = []
+    open_process = anyio.open_process
+
+    async def slowly(*arguments: Any, **options: Any) -> anyio.abc.Process:
+        opened.append(await open_process(*arguments, **options))
+        group.cancel_scope.cancel()
+        await anyio.lowlevel.checkpoint()
+        return opened[0]
+
+    monkeypatch.setattr(anyio, "open_process", slowly)
+    async with anyio.create_task_group() as group:
+        group.start_soon(sleeper(tmp_path).preview, row_of(PNG), 64, pieces_of(PNG))
+
+    assert opened[0].returncode is not None
+
+
+@pytest.mark.requirement("attachments:preview:ended")
 async def test_a_stop_of_the_gateway_ends_it(tmp_path: Path) -> None:
     async with surface(previewer=sleeper(tmp_path)) as s:
         row = await uploaded(s)

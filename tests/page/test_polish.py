@@ -243,6 +243,21 @@ async def test_the_focus_does_not_go_with_what_goes(world: World) -> None:
     await person.sees_end("cancelled")
     await expect_soon(person.composer).to_be_focused()
 
+    await person.ask("May I?")
+    turn = await world.agent.turn()
+    asked = {"id": "r1", "kind": "approval", "prompt": "Go on?"}
+    await turn.say({"type": "turn.suspended", "request": asked})
+    await expect_soon(person.button("Approve")).to_be_enabled()
+    await person.button("Approve").press("Enter")
+    assert (await turn.answer())["answer"] is True
+    await turn.prose("Gone on.")
+    await person.sees("Gone on.")
+    await expect_soon(person.button("Approve")).to_have_count(0)
+    await expect_soon(person.answer()).to_be_focused()
+    await turn.complete()
+    await turn.end()
+    await person.sees_end()
+
 
 async def set_formulas(page: Page, is_on: bool) -> None:
     """Change the setting, in its dialog."""

@@ -46,6 +46,8 @@ export class RequestPanel {
   readonly #controls = el("fieldset", { class: "bk-request-controls" });
   readonly #told = el("p", { class: "bk-request-told", attrs: { dir: "auto" } });
   #isSent = false;
+  /** Has the focus of whoever answered, until it is known that the answer was taken. */
+  #message: HTMLElement | null = null;
   #guard = 0;
 
   constructor(context: ShowContext, place: RequestPlace, request: AskedRequest) {
@@ -144,6 +146,11 @@ export class RequestPanel {
   #send(answer: Json, from: HTMLElement): void {
     if (this.#isSent || !this.#context.canWrite) return;
     this.#isSent = true;
+    // A control that is disabled, and then goes, would leave a keyboard nowhere.
+    if (this.element.contains(document.activeElement)) {
+      this.#message = this.element.closest<HTMLElement>("article");
+      this.#message?.focus({ preventScroll: true });
+    }
     this.#controls.disabled = true;
     this.#tell(words.answerSending, "soft");
     const requestId = String(this.request.id ?? "");
@@ -164,9 +171,11 @@ export class RequestPanel {
     if (isLate) return;
     this.#isSent = false;
     this.#controls.disabled = false;
-    // A control that was disabled has lost the focus.
+    // Whoever went on elsewhere meanwhile stays there.
     const focused = document.activeElement;
-    if (focused === document.body || focused === null) from.focus({ preventScroll: true });
+    if (focused === document.body || focused === null || focused === this.#message) {
+      from.focus({ preventScroll: true });
+    }
   }
 
   #tell(text: string, tone: "soft" | "bad"): void {

@@ -51,7 +51,8 @@ WORDS: Final = """(element) => {
 
 FULL: Final = """
     const text = "x".repeat(1 << 20);
-    for (const store of [localStorage, sessionStorage]) {
+    // A page that is still empty has no storage.
+    for (const store of location.origin === "null" ? [] : [localStorage, sessionStorage]) {
       for (let size = text.length; size >= 1; size >>= 1) {
         try {
           for (let i = 0; i < 99; i += 1) store.setItem(`other${size}.${i}`, text.slice(0, size));

@@ -38,8 +38,8 @@ TOGETHER: Final = {
 REST: Final = "everything else"
 # What a browser does is not traced, and its tests have times of their own (tests/full_runs.py).
 UNTRACED: Final = ("tests/page",)
-# Two more than the cores that we count on: much of it waits for programs and sockets.
-WORKERS: Final = 4
+# One more than the cores that we count on: much of it waits for programs and sockets.
+WORKERS: Final = 3
 
 # Tracing costs three to four times: what only repeats a path for more inputs runs without it.
 UNMARKED: Final = "not slow and not exhaustive and not browser and not postgres and not redis"

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
 import anyio
 import pytest
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from blockwire.client import Acknowledgement, AsyncClient, Client, ClientError
 from blockwire.gateway.settings import EngineProfile
@@ -189,6 +189,38 @@ async def test_ctrl_c_ends_a_wait_at_once() -> None:
             process.send_signal(signal.SIGINT)
             await server.left.wait()
             assert await process.wait() == 130
+
+
+class _Interrupting:
+    """A portal to the loop, at which a Ctrl-C comes when a task was begun and nobody waits for it yet."""
+
+    def __init__(self, portal: BlockingPortal, begun: Callable[[], object]) -> None:
+        self._portal = portal
+        self._begun: Callable[[], object] | None = begun
+
+    def start_task_soon(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        future = self._portal.start_task_soon(work, *arguments)
+        if (begun := self._begun) is not None:
+            self._begun = None
+            begun()
+            raise KeyboardInterrupt
+        return future
+
+
+def test_ctrl_c_just_before_a_wait_lets_its_stream_be_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = [SSE, Send(b": hello\n\n"), Stall()]
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(playing(script)) as server,
+        Client(server.url) as client,
+    ):
+        broken = _Interrupting(client._portal, lambda: portal.call(server.stalled.wait))
+        monkeypatch.setattr(client, "_portal", broken)
+        with pytest.raises(KeyboardInterrupt):
+            next(client.watch(CONVERSATION))
+        portal.call(server.left.wait)
 
 
 def test_ctrl_c_inside_a_wait_lets_its_stream_be_closed() -> None:

@@ -17,14 +17,15 @@ from collections.abc import (
     Iterable,
     Mapping,
 )
-from contextlib import ExitStack
+from concurrent.futures import CancelledError as Cancelled
+from contextlib import ExitStack, suppress
 from functools import partial
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Generic, Self, TypeVar, Unpack
 
 import anyio
 import httpx
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from blockwire.client.async_client import (
     AskOptions,
@@ -47,6 +48,38 @@ from blockwire.jsontext import Json
 __all__ = ["Client"]
 
 _T = TypeVar("_T")
+
+
+class _Waited(Generic[_T]):
+    """Work in the loop's thread that somebody waits for, and may give up at any moment."""
+
+    def __init__(self, work: Callable[[], Awaitable[_T]]) -> None:
+        self._work = work
+        self._scope: anyio.CancelScope | None = None
+        self._is_given_up = False
+        self._is_done = False
+
+    async def run(self) -> _T:
+        """Do it. Nobody is there for the result of what was given up."""
+        try:
+            with anyio.CancelScope() as self._scope:
+                if not self._is_given_up:
+                    return await self._work()
+            raise Cancelled
+        finally:
+            self._is_done = True
+
+    def give_up(self, portal: BlockingPortal) -> None:
+        """Cancel it, whether it has begun or is still to begin."""
+        if not self._is_done:
+            # There is nothing to cancel in a loop that has ended.
+            with suppress(RuntimeError):
+                portal.start_task_soon(self._cancel)
+
+    def _cancel(self) -> None:
+        self._is_given_up = True
+        if self._scope is not None:
+            self._scope.cancel()
 
 
 class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
@@ -283,11 +316,12 @@ class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
         """Return what ``work`` returns in the loop's thread; cancel it when the wait is broken."""
         if self._is_closed:
             raise client_closed()
-        future = self._portal.start_task_soon(work)
+        waited = _Waited(work)
         try:
-            return future.result()
+            return self._portal.start_task_soon(waited.run).result()
         except BaseException:
-            future.cancel()
+            # A Ctrl-C may come between the start of the task and the wait, when no future is at hand.
+            waited.give_up(self._portal)
             raise
 
     def _iterate(self, items: AsyncGenerator[_T, None]) -> Generator[_T, None, None]:

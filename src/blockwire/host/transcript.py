@@ -106,6 +106,10 @@ def _print_transcript(driver: HostDriver, settings: HostSettings, screens: int |
 
 
 def _end_printing(_number: int, _frame: FrameType | None) -> NoReturn:
+    # It comes twice, to the whole job and from the watchdog, and would hit what ends the printing.
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.alarm(WRITE_S_MAX)
     raise _Enough
 
 

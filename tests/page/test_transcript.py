@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
 # Half a pixel: less is rounding, more is seen.
 SAME_PX: Final = 0.5
+# A scroll of the browser ends on a whole pixel, and its last one may be painted late.
+SCROLLED_PX: Final = 1.0
 
 _GROW: Final = """async ([where, heights]) => {
   const row = probe.target.closest('.tr-row');
@@ -335,7 +337,7 @@ async def test_the_end_is_followed_until_somebody_reads_elsewhere(world: World) 
         await reader.rest()
         await reader.watch()
         await more()
-        assert await reader.moved() < SAME_PX, name
+        assert await reader.moved() <= SCROLLED_PX, name
         assert await reader.from_end() > 100, name
         await reader.page.evaluate("getSelection().removeAllRanges()")
         await reader.jump.click()

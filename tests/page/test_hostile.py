@@ -199,7 +199,9 @@ def _blocks(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _is_name(value: Any) -> bool:
-    return not isinstance(value, str) or (0 < len(value) <= 256 and value.isprintable())
+    if not isinstance(value, str):
+        return True
+    return value.strip() != "" and len(value) <= 256 and value.isprintable()
 
 
 async def test_no_payload_acts_while_it_streams(world: World) -> None:

@@ -279,7 +279,7 @@ export const strings = {
     offlineBanner:
       "This device has no network. What you write stays here; this page goes on by itself when the network is back.",
     unreachableBanner:
-      "The gateway cannot be reached. What you see may be old; this page goes on by itself when it is back.",
+      "The gateway cannot be reached. What you see may be old, and goes on when it is back.",
     loading: "Loading the conversation…",
 
     // Where there is nothing

@@ -39,6 +39,8 @@ COMMANDS: Final[dict[bytes, Command]] = {
 ANSWERS: Final = re.compile(rb"\x1b\][^\x1b\x07]*(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*c|\x1b\[[IO]")
 FAIL_KEY: Final = b"\x0e"
 HANG_KEY: Final = b"\x10"
+HANGS: Final = b"\x1b]777;hangs\x07"
+"""Says that it hangs from now on; terminals show nothing of it."""
 
 
 class EchoCore:
@@ -71,8 +73,10 @@ class EchoCore:
         data = ANSWERS.sub(b"", data)
         if FAIL_KEY in data:
             raise RuntimeError("the session has failed")
-        while HANG_KEY in data:
-            pass
+        if HANG_KEY in data:
+            os.write(1, HANGS)
+            while True:
+                pass
         for key, command in COMMANDS.items():
             if key in data:
                 self._commands.append(command)

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.host.driver.echo import HANG_KEY, HANGS
 from tests.host.driver.outers import ENTER, LEAVE, Outer, is_alive
 from tests.suites import PROJECT
 
@@ -102,7 +103,8 @@ def test_a_signal_ends_everything_and_leaves_the_transcript(
 def test_a_host_that_hangs_is_ended_all_the_same() -> None:
     with Outer(host(*CAT)) as outer:
         outer.until_shown("ready")
-        outer.press(b"\x10")
+        outer.press(HANG_KEY)
+        outer.until(lambda: HANGS in outer.output)
         os.kill(outer.job, signal.SIGTERM)
 
         assert outer.read_to_end() == 128 + signal.SIGALRM

@@ -4,11 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.page.conftest import chromium
 from tests.suites import PROJECT
-from tests.support.programs import WAIT_S, call
+from tests.support.programs import WAIT_S
 from tests.web import test_package as package
 from tests.web.agreement import WEB
 
@@ -39,32 +39,20 @@ def test_it_shows_an_answer_as_it_grows(installed: package.Installed, tmp_path: 
     with (
         package.serving(site) as origin,
         package.hastened(tmp_path, BLOCKWIRE_ALLOWED_ORIGINS=origin) as gateway,
-        sync_playwright() as playwright,
+        package.sound_page(path) as page,
     ):
         program = site / "page.js"
         text = program.read_text(encoding="utf-8")
         assert text.count(package.USUAL_URL) == 1
         program.write_text(text.replace(package.USUAL_URL, gateway.url), encoding="utf-8")
-        browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        page = browser.new_page()
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-
         page.goto(origin)
 
         question = page.locator("article.user")
         expect(question).to_have_text("What is a fold?", timeout=WAIT_S * 1000)
-        (conversation,) = call(gateway.url, "/v1/conversations")["items"]
-        turns = f"/v1/conversations/{conversation['id']}/turns"
-        turn_id = call(gateway.url, turns)["items"][0]["id"]
-        answer = call(gateway.url, f"{turns}/{turn_id}?wait=50")["message"]
+        answer = package.only_answer(gateway)
         # The growing text is put together of what was new each time, so it is the source.
         for block in answer["content"]:
             if block["type"] == "prose":
                 expect(page.locator("article.assistant")).to_contain_text(
                     block["markdown"], timeout=WAIT_S * 1000
                 )
-        assert errors == []
-        browser.close()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.page.conftest import chromium
 from tests.suites import PROJECT
@@ -212,26 +212,37 @@ def test_a_page_without_a_bundler_does_what_the_readme_says(
     with (
         serving(site) as origin,
         hastened(tmp_path, BLOCKWIRE_ALLOWED_ORIGINS=origin) as gateway,
-        sync_playwright() as playwright,
+        sound_page(path) as page,
     ):
         text = programs()["index.html"].replace(USUAL_URL, gateway.url)
         (site / "index.html").write_text(text, encoding="utf-8")
+        page.goto(origin)
+        expect(page.locator("body")).to_contain_text("Do they pass?", timeout=WAIT_S * 1000)
+        last_words = only_answer(gateway)["content"][-1]["markdown"].split()[-1]
+        expect(page.locator("body")).to_contain_text(last_words, timeout=WAIT_S * 1000)
+
+
+@contextmanager
+def sound_page(path: str) -> Iterator[Page]:
+    """Yield a page of the browser at ``path``, in which no exception may be left over."""
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
         page = browser.new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(origin)
-        expect(page.locator("body")).to_contain_text("Do they pass?", timeout=WAIT_S * 1000)
-        (conversation,) = call(gateway.url, "/v1/conversations")["items"]
-        turn = f"/v1/conversations/{conversation['id']}/turns"
-        turn_id = call(gateway.url, turn)["items"][0]["id"]
-        answer = call(gateway.url, f"{turn}/{turn_id}?wait=50")["message"]
-        last_words = answer["content"][-1]["markdown"].split()[-1]
-        expect(page.locator("body")).to_contain_text(last_words, timeout=WAIT_S * 1000)
+        yield page
         assert errors == []
         browser.close()
+
+
+def only_answer(gateway: Gateway) -> Any:
+    """Return the answer to the only question that a gateway was asked, once it has ended."""
+    (conversation,) = call(gateway.url, "/v1/conversations")["items"]
+    turns = f"/v1/conversations/{conversation['id']}/turns"
+    turn_id = call(gateway.url, turns)["items"][0]["id"]
+    return call(gateway.url, f"{turns}/{turn_id}?wait=50")["message"]
 
 
 @contextmanager

@@ -250,8 +250,9 @@ class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
                     on_acknowledged=on_acknowledged,
                 )
 
-        posted = self._portal.start_task_soon(post)
+        waited = _Waited(post)
         try:
+            posted = self._portal.start_task_soon(waited.run)
             try:
                 for event in events:
                     self._run(partial(sender.send, event))
@@ -262,7 +263,7 @@ class Client(BlockingAccessCalls, BlockingAttachmentCalls, BlockingSearchCalls):
                 self._portal.call(sender.close)
             return posted.result()
         except BaseException:
-            posted.cancel()
+            waited.give_up(self._portal)
             raise
 
     # messages -----------------------------------------------------------------------------

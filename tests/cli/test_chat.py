@@ -11,6 +11,7 @@ import pytest
 
 from blockwire.tui.driveroptions import ON_ENTER, ON_LEAVE
 from tests.suites import PROJECT
+from tests.support.agents import SLOW, let_go
 from tests.support.programs import WAIT_S, Gateway, command, environment, run
 from tests.tui.drawing.judges import FORBIDDEN
 from tests.tui.drawing.terminals import ChatTerminal
@@ -22,14 +23,6 @@ SAYING = """
 import pathlib, sys
 question = sys.stdin.read()
 print(pathlib.Path("said.md").read_text(encoding="utf-8"), flush=True)
-"""
-SLOW = """
-import pathlib, sys, time
-sys.stdin.read()
-print("begun\\n", flush=True)
-while not pathlib.Path("go").exists():
-    time.sleep(0.01)
-print("and done", flush=True)
 """
 
 
@@ -213,7 +206,7 @@ def test_sizes_change_while_an_answer_is_open(place: Path) -> None:
         for columns, rows in [(60, 20), (100, 30), (40, 12), (1, 1), (80, 24)] * 3:
             terminal.resize(columns, rows)
         terminal.read(lambda: terminal.judge.screen().count(">") == 1)
-        (place / "go").touch()
+        let_go(place)
         terminal.until_shown("and done")
         assert terminal.leave() == 0
         rows_shown = terminal.judge.text()
@@ -234,7 +227,7 @@ def test_the_gateway_may_go_and_come_back(place: Path) -> None:
             terminal.until_shown("interrupted")
             terminal.press("two\r")
             terminal.read(lambda: terminal.judge.text().count("begun") == 2)
-            (place / "go").touch()
+            let_go(place)
             terminal.until_shown("and done")
             assert terminal.leave() == 0
             rows = terminal.judge.text()

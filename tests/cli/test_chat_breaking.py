@@ -9,21 +9,12 @@ import pytest
 from blockwire.client import Client
 from blockwire.jsontext import decode_json
 from tests.suites import suite_path
+from tests.support.agents import SLOW_ECHO, let_go
 from tests.support.programs import Gateway, environment, run
 from tests.tui.drawing.judges import FORBIDDEN
 from tests.tui.drawing.terminals import ChatTerminal
 
 pytestmark = pytest.mark.timeout(120)
-
-SLOW = """
-import json, pathlib, sys, time
-asked = json.load(sys.stdin)["messages"][-1]["content"][-1]["markdown"]
-print("begun", asked, flush=True)
-print(flush=True)
-while not pathlib.Path("go").exists():
-    time.sleep(0.01)
-print("done", asked, flush=True)
-"""
 CONFIG = """
 [engines.slow]
 kind = "command"
@@ -33,7 +24,7 @@ command = ["python3", "slow.py"]
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    (tmp_path / "slow.py").write_text(SLOW_ECHO, encoding="utf-8")
     (tmp_path / "c.toml").write_text(CONFIG, encoding="utf-8")
     return tmp_path
 
@@ -59,7 +50,7 @@ def test_a_gateway_that_is_killed_in_mid_answer_loses_no_question_in_line(place:
         chat.until_shown("three")
         gateway.kill()
         gateway.restart()
-        (place / "go").touch()
+        let_go(place)
         chat.until_shown("interrupted", "done two", "done three")
         assert chat.leave() == 0
         rows = chat.judge.text()
@@ -69,7 +60,7 @@ def test_a_gateway_that_is_killed_in_mid_answer_loses_no_question_in_line(place:
 
 def test_two_chats_in_one_conversation_show_the_same(place: Path) -> None:
     env = environment(place)
-    (place / "go").touch()
+    let_go(place)
     with Gateway(env, "--config", "c.toml", cwd=place):
         run("ask", "--engine", "slow", "zero", env=env, cwd=place)
         conversation_id = newest(place)
@@ -94,7 +85,7 @@ def test_a_conversation_that_is_deleted_under_the_chat_is_told_and_the_next_one_
     place: Path,
 ) -> None:
     env = environment(place)
-    (place / "go").touch()
+    let_go(place)
     with (
         Gateway(env, "--config", "c.toml", cwd=place) as gateway,
         ChatTerminal("--engine", "slow", place=place) as chat,
@@ -125,7 +116,7 @@ def pour(chat: ChatTerminal, data: bytes) -> None:
 
 @pytest.mark.requirement("chat:paste:megabyte")
 def test_a_megabyte_is_pasted_whole_and_comes_back_if_the_gateway_takes_less(place: Path) -> None:
-    (place / "go").touch()
+    let_go(place)
     line = b"0123456789abcde\n"
     with ChatTerminal("--config", "c.toml", "--engine", "slow", place=place) as chat:
         chat.until_shown("Ask something")
@@ -145,7 +136,7 @@ def test_a_window_of_one_cell_shows_something_and_loses_nothing(place: Path) -> 
         chat.press("one\r")
         chat.read(lambda: "begunone" in "".join("".join(chat.judge.text()).split()))
         chat.resize(80, 24)
-        (place / "go").touch()
+        let_go(place)
         chat.until_shown("done one")
         assert chat.leave() == 0
 

@@ -11,21 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.agents import SLOW, let_go
 from tests.tui.drawing.terminals import TAKE_CONTROL, ChatTerminal
 
 pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
 ]
-
-SLOW = """
-import pathlib, sys, time
-sys.stdin.read()
-print("begun\\n", flush=True)
-while not pathlib.Path("go").exists():
-    time.sleep(0.01)
-print("and done", flush=True)
-"""
 CONFIG = '[engines.slow]\nkind = "command"\ncommand = ["python3", "slow.py"]\n'
 
 
@@ -73,7 +65,7 @@ def test_a_stop_gives_the_shell_its_terminal_and_fg_goes_on(place: Path) -> None
         assert "0" in shell.judge.text()
         shell.press("fg\r")
         shell.until_shown("> draft")
-        (place / "go").touch()
+        let_go(place)
         shell.until_shown("and done")
         rows = shell.judge.text()
         assert [row for row in rows if row in {"question", "begun", "and done"}] == [

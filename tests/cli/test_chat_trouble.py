@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from blockwire.jsontext import decode_json
+from tests.support.agents import SLOW
 from tests.support.programs import Gateway, environment, run
 from tests.tui.drawing.terminals import ChatTerminal
 
@@ -25,14 +26,6 @@ for number in range(4_000):
     print(f"- item {number}")
 """
 )
-SLOW = """
-import pathlib, sys, time
-sys.stdin.read()
-print("begun\\n", flush=True)
-while not pathlib.Path("go").exists():
-    time.sleep(0.01)
-print("and done", flush=True)
-"""
 CONFIG = """
 [engines.saying]
 kind = "command"

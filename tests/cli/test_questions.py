@@ -15,24 +15,17 @@ from blockwire.cli.commands.show import _totals
 from blockwire.jsontext import decode_json
 from tests.cli.conftest import Run
 from tests.suites import PROJECT
+from tests.support.agents import SLOW, let_go
 from tests.support.programs import WAIT_S, Gateway, Terminal, at_once, command, environment, run
 
 pytestmark = pytest.mark.timeout(120)
 
 EXAMPLES = PROJECT / "docs" / "examples"
 
-SLOW_PROGRAM = """
-import os, pathlib, sys, time
-sys.stdin.read()
-print("begun", flush=True)
-while not pathlib.Path("go").exists():
-    time.sleep(0.02)
-"""
-
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    (tmp_path / "slow.py").write_text(SLOW_PROGRAM, encoding="utf-8")
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     agent = EXAMPLES / "_asking_agent.py"
     (tmp_path / "c.toml").write_text(
         f'[engines.careful]\nkind = "command"\ncommand = ["python3", "{agent}"]\nanswers = true\n'
@@ -162,7 +155,7 @@ def test_a_second_question_says_that_it_waits_and_ctrl_c_takes_it_back(
             _out, told = second.communicate(timeout=WAIT_S)
             assert second.returncode == 130
             assert b"taken out of the line; nothing was asked" in told
-            (place / "go").touch()
+            let_go(place)
             out, _err = third.communicate(timeout=WAIT_S)
             assert (third.returncode, out) == (0, b"begun\n")
         first.communicate(timeout=WAIT_S)
@@ -183,7 +176,7 @@ def test_a_question_in_line_outlives_a_killed_gateway_by_being_asked_again_once(
             assert second.stderr.readline() == b"waiting (next in line)\n"
             gateway.kill()
             gateway.restart()
-            (place / "go").touch()
+            let_go(place)
             out, told = second.communicate(timeout=WAIT_S)
         first.communicate(timeout=WAIT_S)
 

@@ -157,7 +157,7 @@ def test_a_second_question_says_that_it_waits_and_ctrl_c_takes_it_back(
             assert b"taken out of the line; nothing was asked" in told
             let_go(place)
             out, _err = third.communicate(timeout=WAIT_S)
-            assert (third.returncode, out) == (0, b"begun\n")
+            assert (third.returncode, out) == (0, b"begun\n\nand done\n")
         first.communicate(timeout=WAIT_S)
     assert first.returncode == 0
 
@@ -181,7 +181,7 @@ def test_a_question_in_line_outlives_a_killed_gateway_by_being_asked_again_once(
         first.communicate(timeout=WAIT_S)
 
     shown = run("show", "--json", conversation_id, env=env).stdout
-    assert (second.returncode, out) == (0, b"begun\n"), told
+    assert (second.returncode, out) == (0, b"begun\n\nand done\n"), told
     assert b"it is asked again" in told
     assert first.returncode == 1
     assert shown.count(b'"second"') == 1

@@ -24,6 +24,9 @@ HEAD_BYTES_MAX: Final = 1024
 # With one of these begins a line of an event stream, even a cut one.
 _FIELDS: Final = (b":", b"data", b"event", b"id", b"retry")
 
+# Bytes of a beginning that tell whether it is one of them.
+_FIELD_BYTES_MAX: Final = max(map(len, _FIELDS))
+
 # What matters when JSON is cut into its values; what stands in strings is passed over.
 _MARK: Final = re.compile(rb'["\\{}\[\]]')
 _OPENING: Final = b"{["
@@ -69,8 +72,8 @@ class EventStream:
         # The body until it is clear what it is.
         self._head: bytearray | None = bytearray()
         self._values: JsonValues | None = None
-        # How the body began, as long as no event came of it.
-        self._foreign = b""
+        # How the body began, as long as no event came of it; the same however it was cut.
+        self._foreign: bytes | None = None
 
     def receive_data(self, data: bytes) -> list[RawChunk]:
         """Return the texts that ``data`` completed; blank ones are left out."""
@@ -80,26 +83,29 @@ class EventStream:
                 return []
             data, self._head = bytes(self._head), None
             self._begin(data)
+        elif self._foreign is not None:
+            self._foreign = (self._foreign + data).lstrip()[:_FIELD_BYTES_MAX]
         if self._values is not None:
             return self._values.receive_data(data)
         chunks = _raw_chunks(self._sse.receive_data(data))
         if chunks:
-            self._foreign = b""
+            self._foreign = None
         return chunks
 
     def _begin(self, data: bytes) -> None:
         beginning = data.removeprefix(_BOM).lstrip()
-        if beginning[:1] in {b"{", b"["}:
+        has_head = len(data) - len(beginning) <= HEAD_BYTES_MAX
+        if has_head and beginning[:1] in {b"{", b"["}:
             self._values = JsonValues()
         else:
-            self._foreign = beginning
+            self._foreign = beginning[:_FIELD_BYTES_MAX]
 
     def receive_reconnect(self) -> None:
         """Forget the unfinished event: a new body begins."""
         self._sse = SseDecoder(event_bytes_max=CHUNK_BYTES_MAX)
         self._head = bytearray()
         self._values = None
-        self._foreign = b""
+        self._foreign = None
 
     def receive_eof(self) -> list[RawChunk]:
         """Return the event whose blank line is missing, or the beginning of what is no stream.

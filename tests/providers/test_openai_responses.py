@@ -279,13 +279,6 @@ def test_an_end_without_members_ends_with_what_was_told_before() -> None:
     assert outcome_of(decoded) == "tool_calls"
 
 
-def test_parts_of_the_future_are_skipped() -> None:
-    content = [{"type": "future"}, {"type": "output_text", "text": "Yes."}]
-    decoded = read(item(0, "message", done=True, content=content), response("completed"))
-
-    assert texts(decoded) == [("prose", "Yes.")]
-
-
 def test_what_the_client_runs_is_handed_out() -> None:
     action = {"type": "click", "x": 1}
     decoded = read(

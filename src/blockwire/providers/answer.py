@@ -202,12 +202,32 @@ class Answer:
         """
         self._draft.announce()
 
-    def add_notice(self, code: str, message: str) -> None:
-        """Add a notice at this place."""
+    def add_notice(self, code: str, message: str, **data: Json) -> None:
+        """Add a notice at this place, with what goes back to the provider, if there is such.
+
+        Raises:
+            EngineError: ``answer_too_large``.
+        """
+        self._add_whole("notice", {"code": code, "message": message}, data)
+
+    def add_item(self, item_type: str, **data: Json) -> None:
+        """Keep something of the provider's that is not known here, as a block of its own.
+
+        Raises:
+            EngineError: ``answer_too_large``.
+        """
+        text = f"An item of the provider that is not known here: {item_type}"
+        self._add_whole("provider_item", {"fallback_text": text}, {**data, "item_type": item_type})
+
+    def _add_whole(
+        self, block_type: str, members: dict[str, Json], data: Mapping[str, Json]
+    ) -> None:
         self._draft.announce()
         self.end_segment()
-        block_id = self._draft.start("notice", {"code": code, "message": message})
-        self._draft.complete(block_id)
+        if data:
+            members["provider_data"] = {"provider": self._api, **data}
+            self._draft.spend(len(encode_json(members)))
+        self._draft.complete(self._draft.start(block_type, members))
 
     def finish(self, ending: Ending, *, detail: str = "", provider_code: str | None = None) -> None:
         """End the turn as the provider said.

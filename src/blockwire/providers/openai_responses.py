@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from blockwire.jsontext import Json, member_source
+from blockwire.jsontext import Json, encode_json, member_source
 from blockwire.providers.answer import Answer, Ending
 from blockwire.providers.decoder import Chunk, StreamDecoder
 from blockwire.providers.failures import failure_of
@@ -23,7 +23,9 @@ from blockwire.providers.members import (
     text_of,
 )
 from blockwire.providers.parts import TextPart
+from blockwire.providers.responses_identity import find_places, is_another, is_same
 from blockwire.providers.responses_items import PartKind, ResponseItem
+from blockwire.providers.responses_numbers import SequenceNumbers
 
 __all__ = ["OpenAIResponsesDecoder"]
 
@@ -59,21 +61,26 @@ _ARGUMENT_DELTAS: Final = frozenset(
         "response.function_call_arguments.delta",
         "response.custom_tool_call_input.delta",
         "response.mcp_call_arguments.delta",
+        "response.code_interpreter_call_code.delta",
     }
 )
 _ARGUMENT_WHOLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "response.function_call_arguments.done": "arguments",
         "response.custom_tool_call_input.done": "input",
+        "response.mcp_call_arguments.done": "arguments",
+        "response.code_interpreter_call_code.done": "code",
     }
 )
-_ENDS: Final = frozenset(
+# What ends a response -> its status, where the response itself does not say.
+_ENDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "response.completed",
-        "response.incomplete",
-        "response.failed",
-        "response.cancelled",
-        "error",
+        "response.completed": "completed",
+        "response.done": "completed",
+        "response.incomplete": "incomplete",
+        "response.failed": "failed",
+        "response.cancelled": "cancelled",
+        "error": "failed",
     }
 )
 _INCOMPLETE: Final[Mapping[str, Ending]] = MappingProxyType(
@@ -88,6 +95,7 @@ _USAGE: Final[Mapping[str, str | tuple[str, str]]] = MappingProxyType(
         "input_tokens": "input_tokens",
         "output_tokens": "output_tokens",
         "cached_input_tokens": ("input_tokens_details", "cached_tokens"),
+        "cache_write_tokens": ("input_tokens_details", "cache_write_tokens"),
         "reasoning_tokens": ("output_tokens_details", "reasoning_tokens"),
     }
 )
@@ -100,9 +108,10 @@ class OpenAIResponsesDecoder(StreamDecoder):
         super().__init__(EventStream(), answer)
         self._items: list[ResponseItem] = []
         self._by_index: dict[int, ResponseItem] = {}
-        self._numbers = _SequenceNumbers()
+        self._numbers = SequenceNumbers()
         self._tools: Sequence[Json] = ()
         self._events: Final[Mapping[str, Callable[[Chunk], None]]] = {
+            **dict.fromkeys(_ENDS, self._take_end),
             **dict.fromkeys(_DELTAS, self._take_delta),
             **dict.fromkeys(_WHOLES, self._take_whole),
             **dict.fromkeys(_ARGUMENT_DELTAS, self._take_arguments),
@@ -115,10 +124,6 @@ class OpenAIResponsesDecoder(StreamDecoder):
             "response.output_item.added": self._add_item,
             "response.output_item.done": self._finish_item,
             "response.output_text.annotation.added": self._take_annotation,
-            "response.completed": self._take_end,
-            "response.incomplete": self._take_end,
-            "response.failed": self._take_end,
-            "response.cancelled": self._take_end,
             "error": self._take_error,
         }
 
@@ -140,8 +145,10 @@ class OpenAIResponsesDecoder(StreamDecoder):
         event = self._events.get(name)
         if event is not None:
             event(chunk)
-        elif "error" in chunk.value:
+        elif chunk.value.get("error") is not None and "item_id" not in chunk.value:
             self._take_error(chunk)
+        elif "delta" in chunk.value:
+            self._numbers.losses += 1
 
     def _take_response(self, chunk: Chunk) -> None:
         response = record_of(chunk.value, "response")
@@ -164,14 +171,19 @@ class OpenAIResponsesDecoder(StreamDecoder):
         item = record_of(chunk.value, "item")
         index = count_of(chunk.value, "output_index")
         if index is None:
-            index = max(self._by_index, default=-1) + 1
+            index = self._next_index()
         known = self._by_index.get(index)
-        if known is None or not _is_same(known, item):
-            self._new_item(index, item)
+        if known is None or not is_same(known, item):
+            self._new_item(index, item, losses=self._numbers.losses)
 
-    def _new_item(self, index: int, item: dict[str, Json]) -> ResponseItem:
+    def _next_index(self) -> int:
+        return max(self._by_index, default=-1) + 1
+
+    def _new_item(
+        self, index: int, item: dict[str, Json], *, losses: int | None = None
+    ) -> ResponseItem:
         self._answer.skip()
-        new = ResponseItem(self._answer, item, self._tools)
+        new = ResponseItem(self._answer, item, self._tools, losses=losses)
         self._items.append(new)
         self._by_index[index] = new
         return new
@@ -180,28 +192,39 @@ class OpenAIResponsesDecoder(StreamDecoder):
         index = self._index_of(chunk)
         return self._by_index.get(index) or self._new_item(index, {"type": item_type})
 
+    def _is_lossless(self, item: ResponseItem) -> bool:
+        """Return whether every event of the item has come since it began."""
+        return item.losses == self._numbers.losses
+
     def _part_of(self, chunk: Chunk, kind: PartKind, index_member: str) -> TextPart:
         item = self._item_of(chunk, _ITEM_TYPES[kind])
         return item.part(kind, count_of(chunk.value, index_member) or 0)
 
+    def _repair_part(self, chunk: Chunk, kind: PartKind, index_member: str, whole: str) -> None:
+        item = self._item_of(chunk, _ITEM_TYPES[kind])
+        part = item.part(kind, count_of(chunk.value, index_member) or 0)
+        part.repair(whole, is_lossless=self._is_lossless(item))
+
     def _take_delta(self, chunk: Chunk) -> None:
         kind, index_member = _DELTAS[text_of(chunk.value, "type") or chunk.name]
-        delta = text_of(chunk.value, "delta")
-        if delta:
+        delta = chunk.value.get("delta")
+        if not isinstance(delta, str):
+            self._numbers.losses += 1
+        elif delta:
             self._part_of(chunk, kind, index_member).append(delta)
 
     def _take_whole(self, chunk: Chunk) -> None:
         kind, index_member, member = _WHOLES[text_of(chunk.value, "type") or chunk.name]
         whole = text_of(chunk.value, member)
         if whole:
-            self._part_of(chunk, kind, index_member).repair(whole)
+            self._repair_part(chunk, kind, index_member, whole)
 
     def _take_whole_part(self, chunk: Chunk) -> None:
         part = record_of(chunk.value, "part")
         for kind, index_member, member in _WHOLES.values():
             whole = text_of(part, member)
             if whole and text_of(part, "type") == kind:
-                self._part_of(chunk, kind, index_member).repair(whole)
+                self._repair_part(chunk, kind, index_member, whole)
 
     def _take_arguments(self, chunk: Chunk) -> None:
         call = self._item_of(chunk, "").call
@@ -211,10 +234,12 @@ class OpenAIResponsesDecoder(StreamDecoder):
     def _take_whole_arguments(self, chunk: Chunk) -> None:
         call = self._item_of(chunk, "").call
         member = _ARGUMENT_WHOLES[text_of(chunk.value, "type") or chunk.name]
-        whole = chunk.value.get(member)
-        if call is not None and isinstance(whole, str):
-            call.set_arguments(whole)
-            call.end_arguments()
+        whole = text_of(chunk.value, member)
+        if call is None or not whole:
+            # What came in pieces is not made empty; the item itself ends the call.
+            return
+        call.set_arguments(encode_json({"code": whole}).decode() if member == "code" else whole)
+        call.end_arguments()
 
     def _take_annotation(self, chunk: Chunk) -> None:
         item = self._item_of(chunk, "message")
@@ -225,31 +250,40 @@ class OpenAIResponsesDecoder(StreamDecoder):
     def _finish_item(self, chunk: Chunk) -> None:
         item = record_of(chunk.value, "item")
         index = self._index_of(chunk)
+        is_placed = count_of(chunk.value, "output_index") is not None
         known = self._by_index.get(index)
         if known is None or known.item_type != text_of(item, "type"):
             known = self._new_item(index, item)
+        elif is_another(known, item, has_index=is_placed):
+            known = self._new_item(self._next_index(), item)
         self._finish(known, item, member_source(chunk.source, ["item"]) or b"")
 
     def _finish(self, known: ResponseItem, item: dict[str, Json], source: bytes) -> None:
-        known.finish(item, source)
+        known.finish(item, source, is_lossless=self._is_lossless(known))
         if known.item_type.endswith("_output"):
             self._take_result(known, item, source)
 
     def _take_result(self, result: ResponseItem, item: dict[str, Json], source: bytes) -> None:
-        """Hand a result of the server to its call: the one with its id, else the one before it."""
-        call_type = f"{result.item_type.removesuffix('_output').removesuffix('_call')}_call"
-        calls = [call for call in self._items if call.item_type == call_type]
-        named = [
-            call for call in calls if call.call_id and call.call_id == text_of(item, "call_id")
-        ]
-        for call in (named or calls)[-1:]:
+        """Hand a result of the server to its call: the one with its id, else the one before it.
+
+        One whose call is in an earlier answer stands alone.
+        """
+        call_id = text_of(item, "call_id")
+        named = [each for each in self._items if each.call_id == call_id and each is not result]
+        stem = result.item_type.removesuffix("_output").removesuffix("_call")
+        alike = [each for each in self._items if each.item_type in {stem, f"{stem}_call"}]
+        if call_id and named:
+            alike = [each for each in named if each in alike]
+        elif not alike:
+            result.stand_alone(item, source)
+        for call in alike[-1:]:
             call.take_result(item, source)
 
     def _take_end(self, chunk: Chunk) -> None:
         response = record_of(chunk.value, "response")
-        word = (text_of(chunk.value, "type") or chunk.name).removeprefix("response.")
+        status = text_of(response, "status") or _ENDS[text_of(chunk.value, "type") or chunk.name]
         source = member_source(chunk.source, ["response"]) or b""
-        self._end_with({"status": word, **response}, source)
+        self._end_with({**response, "status": status}, source)
 
     def _end_with(self, response: dict[str, Json], source: bytes) -> None:
         self._set_model(text_of(response, "model"))
@@ -267,59 +301,21 @@ class OpenAIResponsesDecoder(StreamDecoder):
             ending = _INCOMPLETE.get(reason, "unknown")
             self._answer.finish(ending, provider_code=clean_name(reason))
         elif status == "completed":
+            for item in self._items:
+                item.rest()
             self._answer.finish("stop")
         else:
             self._answer.truncate()
 
     def _repair_items(self, response: dict[str, Json], source: bytes) -> None:
-        """Add what was lost on the way, where the final list is one of the items that were seen.
-
-        Positions in the list are not the indexes of the events (indexes may be left out), so the
-        two are compared in order.
-        """
-        final = records_of(response, "output")
-        seen = [self._by_index[index] for index in sorted(self._by_index)]
-        if not self._items:
-            seen = [self._new_item(index, item) for index, item in final]
-        if [item.item_type for item in seen] == [text_of(item, "type") for _, item in final]:
-            for known, (index, item) in zip(seen, final, strict=True):
-                self._finish(known, item, member_source(source, ["output", index]) or b"")
+        """Add what was lost on the way, where the items that were seen are in the final list."""
+        final = dict(records_of(response, "output"))
+        places = find_places(self._by_index, self._items, final)
+        for place, item in final.items() if places is not None else ():
+            known = places.get(place) if places else None
+            known = known or self._new_item(place, item)
+            self._finish(known, item, member_source(source, ["output", place]) or b"")
 
     def _take_error(self, chunk: Chunk) -> None:
         error = chunk.value.get("error")
         self._answer.fail(failure_of(error if isinstance(error, dict) else chunk.value))
-
-
-class _SequenceNumbers:
-    """Tells which events are new when a response is read again from an earlier one.
-
-    Attributes:
-        last: Number of the last new event.
-    """
-
-    def __init__(self) -> None:
-        self.last: int | None = None
-        self._last_name = ""
-        self._are_trusted = True
-
-    def is_new(self, number: int | None, name: str) -> bool:
-        """Return whether to take the event; without a number it always is new."""
-        if number is None or not self._are_trusted:
-            return True
-        if number == self.last and name != self._last_name:
-            # Two events share a number: this server does not count.
-            self._are_trusted = False
-            self.last = None
-            return True
-        if self.last is not None and number <= self.last:
-            return False
-        self.last = number
-        self._last_name = name
-        return True
-
-
-def _is_same(known: ResponseItem, item: dict[str, Json]) -> bool:
-    """Return whether an item that begins at the index of ``known`` is the same one, told twice."""
-    if known.item_type != text_of(item, "type"):
-        return False
-    return known.call_id == text_of(item, "call_id") and not (known.is_done and not known.call_id)

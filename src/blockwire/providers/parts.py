@@ -66,8 +66,13 @@ class TextPart:
             self._start()
         self._draft.append(self.block_id, text)
 
-    def repair(self, whole: str) -> None:
+    def repair(self, whole: str, *, is_lossless: bool = False) -> None:
         """Add what is missing of ``whole``, which the provider says the text is.
+
+        Args:
+            whole: The text.
+            is_lossless: All that the provider sent of it has come, so another text is its own
+                doing, and what was shown stays.
 
         Raises:
             EngineError: ``provider_protocol_error`` when another text has been shown already.
@@ -75,7 +80,7 @@ class TextPart:
         shown = self._draft.text(self.block_id) if self.block_id else ""
         if whole.startswith(shown):
             self.append(whole[len(shown) :])
-        elif shown.strip() != whole.strip():
+        elif not is_lossless and shown.strip() != whole.strip():
             # Some servers trim the text that they repeat; anything else is a loss in the middle.
             raise protocol_error("The provider's whole text is not the one that it streamed.")
 
@@ -258,7 +263,8 @@ class ToolCall:
 
     def end_run(self) -> None:
         """Complete a call that the provider ran and whose result it keeps to itself."""
-        self._close({"status": "completed"})
+        if not self.is_closed:
+            self._close({"status": "completed"})
 
     def fail(self, code: str, message: str) -> None:
         """Complete the call as failed; what came of its arguments is kept as text."""
